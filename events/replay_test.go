@@ -48,8 +48,10 @@ func environment(endpoint string) []string {
 // signToken returns an access token, signed by the account's key, for the next minute.
 func signToken(t *testing.T, endpoint string) string {
 	t.Helper()
-	cfg := aws.Config{Region: "eu-west-1", BaseEndpoint: &endpoint,
-		Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
+	cfg := aws.Config{
+		Region: "eu-west-1", BaseEndpoint: &endpoint,
+		Credentials: credentials.NewStaticCredentialsProvider("a", "b", ""),
+	}
 	now := clock.System{}.Now()
 	ring, err := token.NewKMSKeys(cfg, clock.System{}, "arn:aws:kms:eu-west-1:123456789012:key/tokens")
 	if err != nil {

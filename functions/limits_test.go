@@ -43,10 +43,13 @@ func TestLimits_HoldHoweverManyAddAtOnce(t *testing.T) {
 		"/schedules": {schedules.Operations, fields{"crons": crons}, apitest.Addition{
 			PK: scheduling.ScheduleKey(org, "").PK, Limit: scheduling.MaxSchedules,
 		}},
-		"/calendars": {calendars.Operations,
-			fields{"effect": "no_action", "entries": []any{fields{"from": "2099-12-24"}}}, apitest.Addition{
+		"/calendars": {
+			calendars.Operations,
+			fields{"effect": "no_action", "entries": []any{fields{"from": "2099-12-24"}}},
+			apitest.Addition{
 				PK: scheduling.CalendarKey(org, "").PK, Limit: scheduling.MaxCalendars,
-			}},
+			},
+		},
 		"/dashboards": {dashboards.Operations, nil, apitest.Addition{PK: identity.DashboardKey(org, "").PK, Limit: 50}},
 		"/budgets": {budgets.Operations, fields{"amountUSD": "10", "scopeType": "org"}, apitest.Addition{
 			PK: budgeting.Key(org, "").PK, Limit: budgeting.MaxBudgets,

@@ -117,11 +117,13 @@ func (d *deployment) report(status string, size, used int) {
 // delivery with EventBridge").
 func (d *deployment) ends(machine, status string, cause any) {
 	d.t.Helper()
-	d.event(map[string]any{"source": "aws.states", "detail-type": "Step Functions Execution Status Change",
+	d.event(map[string]any{
+		"source": "aws.states", "detail-type": "Step Functions Execution Status Change",
 		"detail": map[string]any{
 			"stateMachineArn": "arn:aws:states:eu-west-1:123456789012:stateMachine:" + machine, "status": status,
 			"name": "x", "cause": cause,
-		}})
+		},
+	})
 }
 
 // lines returns the log lines that a platform of the stage writes during do.

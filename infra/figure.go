@@ -34,8 +34,10 @@ func lamplighter(name, statistic string) figure {
 
 // requests returns a metric of the API.
 func (v *service) requests(s Stage, name, statistic string) figure {
-	return figure{"AWS/ApiGateway", name, "ApiName", jsii.String("lamplighter-" + s.Name), statistic,
-		name + " " + statistic}
+	return figure{
+		"AWS/ApiGateway", name, "ApiName", jsii.String("lamplighter-" + s.Name), statistic,
+		name + " " + statistic,
+	}
 }
 
 // ofTable returns a metric of the table: the stack's own table, or the one in the parameter TableName.
@@ -49,8 +51,10 @@ func (v *service) ofTable(name string) figure {
 // ofFunction returns a metric of the function of a folder. The function's name is fixed, so an alarm waits for no
 // nested stack.
 func ofFunction(s Stage, folder, name, statistic string) figure {
-	return figure{"AWS/Lambda", name, "FunctionName", jsii.String("lamplighter-" + s.Name + "-" + folder), statistic,
-		folder + " " + name}
+	return figure{
+		"AWS/Lambda", name, "FunctionName", jsii.String("lamplighter-" + s.Name + "-" + folder), statistic,
+		folder + " " + name,
+	}
 }
 
 // visible returns the number of visible messages in the queue with an id of the template.

@@ -103,8 +103,10 @@ func TestRollout_EverythingThatCallsAFunctionCallsWhatIsLive(t *testing.T) {
 	defer jsii.Close()
 	d := deployedAs(t, stages[2])
 	callers := text(t, d.of("AWS::ApiGateway::RestApi"))
-	for kind, field := range map[string]string{"AWS::Lambda::Permission": "FunctionName",
-		"AWS::Lambda::EventSourceMapping": "FunctionName", "AWS::Scheduler::Schedule": "Target"} {
+	for kind, field := range map[string]string{
+		"AWS::Lambda::Permission":         "FunctionName",
+		"AWS::Lambda::EventSourceMapping": "FunctionName", "AWS::Scheduler::Schedule": "Target",
+	} {
 		for id, r := range d.of(kind) {
 			if !strings.Contains(text(t, r.Properties[field]), "FunctionAliaslive") {
 				t.Errorf("%s calls %s", id, text(t, r.Properties[field]))

@@ -98,8 +98,10 @@ func (v *service) includeChild(child *cloudformationinclude.IncludedNestedStack)
 			v.functions = append(v.functions, function{r, filepath.Base(path)})
 		case awssam.CfnStateMachine:
 			asl := v.upload(child.Stack, *r.Node().Id(), r.DefinitionUri().(string))
-			r.SetDefinitionUri(&awssam.CfnStateMachine_S3LocationProperty{Bucket: asl.S3BucketName(),
-				Key: asl.S3ObjectKey()})
+			r.SetDefinitionUri(&awssam.CfnStateMachine_S3LocationProperty{
+				Bucket: asl.S3BucketName(),
+				Key:    asl.S3ObjectKey(),
+			})
 			v.machines = append(v.machines, r)
 		case awslambda.CfnEventSourceMapping:
 			v.mappings = append(v.mappings, r)

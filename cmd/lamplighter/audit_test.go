@@ -35,8 +35,10 @@ func exported(t *testing.T) exports {
 		remade.Do(func() { remake(t) })
 	}
 	var x exports
-	for name, to := range map[string]*string{"first.ndjson": &x.first, "second.ndjson": &x.second,
-		"second.csv": &x.sheet} {
+	for name, to := range map[string]*string{
+		"first.ndjson": &x.first, "second.ndjson": &x.second,
+		"second.csv": &x.sheet,
+	} {
 		b, err := os.ReadFile(filepath.Join("testdata", "audit", name))
 		if err != nil {
 			t.Fatal(err)
@@ -59,8 +61,10 @@ func remake(t *testing.T) {
 			Category: audit.Platform,
 			Method:   "PUT", Path: fmt.Sprint("/teams/team_", i), Status: 200, RequestID: fmt.Sprint("request-", i),
 			IP: "192.0.2.1", Target: fmt.Sprint("=team_", i),
-			Changes: audit.Changes{Before: map[string]any{"name": "a, \"b\"\n"},
-				After: map[string]any{"name": "ü<&>", "size": nil}},
+			Changes: audit.Changes{
+				Before: map[string]any{"name": "a, \"b\"\n"},
+				After:  map[string]any{"name": "ü<&>", "size": nil},
+			},
 		}
 		if _, err := l.Append(t.Context(), "org_1", row); err != nil {
 			t.Fatal(err)
@@ -322,8 +326,10 @@ func TestAuditVerify_TellsARestoreFromALogThatWasRewritten(t *testing.T) {
 		t.Error(got)
 	}
 	kept := strings.Repeat("e", 64)
-	for row, want := range map[string]string{"5": "the log says why: the service was restored before row 4",
-		"2": "was rewritten", "0": "with -row"} {
+	for row, want := range map[string]string{
+		"5": "the log says why: the service was restored before row 4",
+		"2": "was rewritten", "0": "with -row",
+	} {
 		err := run(t.Context(), []string{"audit", "verify", "-head", kept, "-row", row, file}, io.Discard, io.Discard)
 		if err == nil || !strings.Contains(err.Error(), want) || row == "2" &&
 			strings.Contains(err.Error(), "restored") {

@@ -81,8 +81,10 @@ func checkOutEarlier(t *testing.T) string {
 			"--unshallow): %s", commit, out)
 	}
 	archive := filepath.Join(t.TempDir(), "earlier.tar")
-	for _, args := range [][]string{{"git", "-C", "../..", "archive", "--output", archive, commit},
-		{"tar", "-xf", archive, "-C", dir}} {
+	for _, args := range [][]string{
+		{"git", "-C", "../..", "archive", "--output", archive, commit},
+		{"tar", "-xf", archive, "-C", dir},
+	} {
 		if out, err := exec.CommandContext(t.Context(), args[0], args[1:]...).CombinedOutput(); err != nil { //nolint:gosec // ours
 			t.Fatalf("%v: %v\n%s", args, err, out)
 		}

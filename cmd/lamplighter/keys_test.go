@@ -26,8 +26,10 @@ func TestKeysAreRotatedUnderAService(t *testing.T) {
 	dir, c := t.TempDir(), clock.NewManual(clock.System{}.Now())
 	open := func() *local.Service {
 		t.Helper()
-		s, err := local.Open(local.Options{Root: "../..", Dir: dir, NoSync: true, BaseURL: "http://127.0.0.1",
-			Clock: c})
+		s, err := local.Open(local.Options{
+			Root: "../..", Dir: dir, NoSync: true, BaseURL: "http://127.0.0.1",
+			Clock: c,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -83,8 +85,14 @@ func TestKeysAreRotatedUnderAService(t *testing.T) {
 
 func TestKeysRefusesWhatMakesNoSense(t *testing.T) {
 	for _, args := range [][]string{
-		{"rotate", "-secrets", "-now"}, {"rotate", "-revoke"}, {"list", "-now"}, {"steal"}, {"rotate", "-now", "more"},
-		{"rotate"}, {"list"}, {"rotate", "-secrets"},
+		{"rotate", "-secrets", "-now"},
+		{"rotate", "-revoke"},
+		{"list", "-now"},
+		{"steal"},
+		{"rotate", "-now", "more"},
+		{"rotate"},
+		{"list"},
+		{"rotate", "-secrets"},
 	} {
 		dir := t.TempDir() // with no service in it
 		if out, err := keyed(t, dir, args...); err == nil {

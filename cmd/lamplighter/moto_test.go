@@ -138,7 +138,8 @@ func TestAGroupOnMotoIsStoppedAndStartedByTiers(t *testing.T) {
 	m.connect(c, "us-east-1")
 	rs := m.three(c)
 	group := map[string]any{"name": "Shop", "members": []map[string]any{
-		{"resourceID": rs[0].ID, "tier": 1, "order": 1}, {"resourceID": rs[1].ID, "tier": 2, "order": 1},
+		{"resourceID": rs[0].ID, "tier": 1, "order": 1},
+		{"resourceID": rs[1].ID, "tier": 2, "order": 1},
 		{"resourceID": rs[2].ID, "tier": 2, "order": 2},
 	}}
 	var made struct {

@@ -117,10 +117,14 @@ func (m moto) words(r testenv.Resource) string {
 // lit and unlit are moto's words for running and for stopped resources, by type. A stop of the group suspends the
 // processes that would raise it.
 var (
-	lit = map[string]string{"aws-ec2": "running", "aws-rds": "available",
-		"aws-asg": "1 4 2 AZRebalance AlarmNotification"}
-	unlit = map[string]string{"aws-ec2": "stopped", "aws-rds": "stopped",
-		"aws-asg": "0 0 0 AZRebalance AlarmNotification ScheduledActions"}
+	lit = map[string]string{
+		"aws-ec2": "running", "aws-rds": "available",
+		"aws-asg": "1 4 2 AZRebalance AlarmNotification",
+	}
+	unlit = map[string]string{
+		"aws-ec2": "stopped", "aws-rds": "stopped",
+		"aws-asg": "0 0 0 AZRebalance AlarmNotification ScheduledActions",
+	}
 )
 
 // holds compares the service's status of resources, and moto's words for them, with the expected ones.

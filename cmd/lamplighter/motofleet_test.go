@@ -102,9 +102,11 @@ func TestAFleetOnMotoIsDiscoveredAndStoppedInFewCalls(t *testing.T) {
 				t.Errorf("moto says that %d are stopped", n)
 			}
 			thousands := (size + 999) / 1000
-			for op, most := range map[string]int{"DescribeInstances": 1 + thousands, "DescribeVolumes": 2 * thousands,
+			for op, most := range map[string]int{
+				"DescribeInstances": 1 + thousands, "DescribeVolumes": 2 * thousands,
 				"StopInstances": 2 * thousands, "DescribeInstanceStatus": 11 * thousands,
-				"DescribeSnapshots": 2 * thousands} {
+				"DescribeSnapshots": 2 * thousands,
+			} {
 				if n := listing[op] + acting[op]; n > most {
 					t.Errorf("%d calls of %s for %d instances; want at most %d", n, op, size, most)
 				}

@@ -51,8 +51,10 @@ func TestRestoreDrill(t *testing.T) {
 // TestRestoreDrillOnDynoxide restores the store of a DynamoDB of another maker's from a copy of its file.
 func TestRestoreDrillOnDynoxide(t *testing.T) {
 	dir := t.TempDir()
-	d := &drill{t: t,
-		setup: testenv.Setup{Dir: t.TempDir(), Remote: tabletest.NewTable(t, tabletest.StartDynoxideIn(t, dir))}}
+	d := &drill{
+		t:     t,
+		setup: testenv.Setup{Dir: t.TempDir(), Remote: tabletest.NewTable(t, tabletest.StartDynoxideIn(t, dir))},
+	}
 	d.restore = func() testenv.Setup {
 		restored := d.setup
 		restored.Remote.Endpoint = tabletest.StartDynoxideIn(t, copied(t, dir))
@@ -78,8 +80,10 @@ func TestRestoreCommandOnMoto(t *testing.T) {
 	if err := table.KeepBackups(t.Context(), r); err != nil {
 		t.Fatal(err)
 	}
-	for name, value := range map[string]string{"AWS_REGION": r.Region, "AWS_ACCESS_KEY_ID": r.KeyID,
-		"AWS_SECRET_ACCESS_KEY": r.Secret} {
+	for name, value := range map[string]string{
+		"AWS_REGION": r.Region, "AWS_ACCESS_KEY_ID": r.KeyID,
+		"AWS_SECRET_ACCESS_KEY": r.Secret,
+	} {
 		t.Setenv(name, value)
 	}
 	d := &drill{t: t, owner: credentials{org: "org"}}
@@ -130,8 +134,10 @@ func TestRestoreCommand_SaysWhatItWants(t *testing.T) {
 func drillWrites(org string) []table.Write {
 	ws := make([]table.Write, drillRows)
 	for i := range ws {
-		ws[i] = table.Put(table.Item{Key: table.Key{PK: table.OrgPK(org) + "DRILL", SK: fmt.Sprintf("%06d", i)},
-			Data: []byte(`{"filling":true}`)})
+		ws[i] = table.Put(table.Item{
+			Key:  table.Key{PK: table.OrgPK(org) + "DRILL", SK: fmt.Sprintf("%06d", i)},
+			Data: []byte(`{"filling":true}`),
+		})
 	}
 	return ws
 }

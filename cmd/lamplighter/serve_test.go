@@ -114,8 +114,10 @@ func TestTheWalkOfTheReadmeWorks(t *testing.T) {
 			t.Errorf("answer %d of %d: %.300s", i+1, len(answers), a)
 		}
 	}
-	for _, want := range []string{`"status":"succeeded"`, `"changedBy":"manual:demo@lamplighter.example"`,
-		`"total":1`} {
+	for _, want := range []string{
+		`"status":"succeeded"`, `"changedBy":"manual:demo@lamplighter.example"`,
+		`"total":1`,
+	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("nowhere in the answers: %s", want)
 		}
@@ -367,8 +369,10 @@ func TestServeRefusesAndSaysWhatToDo(t *testing.T) {
 		args []string
 		want string
 	}{
-		"a port that another program has": {[]string{"-addr", busy.Addr().String()},
-			"another program answers on " + busy.Addr().String()},
+		"a port that another program has": {
+			[]string{"-addr", busy.Addr().String()},
+			"another program answers on " + busy.Addr().String(),
+		},
 		"an address that others reach":      {[]string{"-addr", "0.0.0.0:0"}, "must be a loopback address"},
 		"an address without a port":         {[]string{"-addr", "127.0.0.1"}, "must be host:port"},
 		"a store file of another program":   {[]string{"-addr", "127.0.0.1:0", "-dir", foreign}, "store.db"},

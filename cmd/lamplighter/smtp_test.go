@@ -37,13 +37,17 @@ func TestMailsGoToTheOperatorsServer(t *testing.T) {
 
 func TestTheMailServersPasswordIsNotShown(t *testing.T) {
 	const secret = "hush-hush"
-	address := (&url.URL{Scheme: "smtp", Host: "mail.example.com:25", User: url.UserPassword("me", secret),
-		Path: "/no/path/belongs/here"}).String()
+	address := (&url.URL{
+		Scheme: "smtp", Host: "mail.example.com:25", User: url.UserPassword("me", secret),
+		Path: "/no/path/belongs/here",
+	}).String()
 	for name, args := range map[string][]string{
 		"help":            {"serve", "-help"},
 		"a wrong address": {"serve", "-addr", "127.0.0.1:0", "-smtp", address, "-mail-from", "a@example.com"},
-		"a wrong sender": {"serve", "-addr", "127.0.0.1:0", "-smtp",
-			strings.TrimSuffix(address, "/no/path/belongs/here"), "-mail-from", "nobody"},
+		"a wrong sender": {
+			"serve", "-addr", "127.0.0.1:0", "-smtp",
+			strings.TrimSuffix(address, "/no/path/belongs/here"), "-mail-from", "nobody",
+		},
 		"by the variable":   {"serve", "-addr", "127.0.0.1:0", "-mail-from", "a@example.com"},
 		"something unknown": {"serve", "more"},
 	} {

@@ -128,8 +128,10 @@ func scheduled(t *testing.T, c *testenv.Client) {
 	t.Helper()
 	var made struct{ ID string }
 	c.Call(http.MethodPost, "/calendars",
-		map[string]any{"name": "Holidays", "effect": "no_action",
-			"entries": []any{map[string]any{"from": "2026-12-24", "yearly": true}}}, &made)
+		map[string]any{
+			"name": "Holidays", "effect": "no_action",
+			"entries": []any{map[string]any{"from": "2026-12-24", "yearly": true}},
+		}, &made)
 	c.Call(http.MethodPost, "/schedules", map[string]any{
 		"name": "Leap", "calendarIDs": []string{made.ID},
 		"crons": []any{map[string]any{"cronExpression": "0 0 29 2 *", "action": "stop"}},

@@ -134,8 +134,10 @@ func changeAll(t *testing.T, e *testenv.Env, c *testenv.Client, account string) 
 	testenv.SubmitAction(c, testenv.RunningInstances(t, c, 1)[0], "stop")
 	c.Call(http.MethodPost, "/resources/refresh", map[string]string{}, nil)
 	e.WaitSettled()
-	for _, path := range []string{"/users", "/teams", "/roles", "/resource-groups", "/resources", "/cloud-accounts",
-		"/actions", "/audit-logs", "/organisations"} {
+	for _, path := range []string{
+		"/users", "/teams", "/roles", "/resource-groups", "/resources", "/cloud-accounts",
+		"/actions", "/audit-logs", "/organisations",
+	} {
 		c.Call(http.MethodGet, path, nil, nil)
 	}
 }

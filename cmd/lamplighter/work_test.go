@@ -18,10 +18,14 @@ func TestWork_ListsAndUnparksWhatWasParked(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, p := range []workqueue.Parked{
-		{Work: workqueue.Work{ID: "job_1", Org: "org_1", Machine: "erasure", Try: 12, Input: []byte(`{}`)},
-			Why: "broken", ParkedAt: clock.System{}.Now()},
-		{Work: workqueue.Work{ID: "act_1", Org: "org_1", Machine: "action", Input: []byte(`{}`)}, Why: "broken",
-			ParkedAt: clock.System{}.Now(), Ended: true},
+		{
+			Work: workqueue.Work{ID: "job_1", Org: "org_1", Machine: "erasure", Try: 12, Input: []byte(`{}`)},
+			Why:  "broken", ParkedAt: clock.System{}.Now(),
+		},
+		{
+			Work: workqueue.Work{ID: "act_1", Org: "org_1", Machine: "action", Input: []byte(`{}`)}, Why: "broken",
+			ParkedAt: clock.System{}.Now(), Ended: true,
+		},
 	} {
 		ws, err := workqueue.Park(p)
 		if err != nil {

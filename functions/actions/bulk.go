@@ -104,8 +104,10 @@ func (s *service) submitBulk(ctx context.Context, in *struct{ Body BulkAction })
 	}
 	audit.NoteChange(ctx, noted(b)) // it may have joined another
 	b = b.WithoutInternals()
-	return BulkSubmitted{BulkActionID: b.ID, Status: execution.BulkQueued, Total: b.Total, LeftOut: b.LeftOut,
-		LeftOutOf: b.LeftOutOf}, nil
+	return BulkSubmitted{
+		BulkActionID: b.ID, Status: execution.BulkQueued, Total: b.Total, LeftOut: b.LeftOut,
+		LeftOutOf: b.LeftOutOf,
+	}, nil
 }
 
 // submission is the audit row of a bulk action: the record of the bulk action that was begun or joined, and the
@@ -187,7 +189,8 @@ func errWithoutForce(b execution.Bulk) error {
 // createBulk commits the bulk action and its pending work, and starts its machine. If another bulk action than over
 // holds the group, createBulk returns its ID and does nothing.
 func (s *service) createBulk(ctx context.Context, b execution.Bulk, over string, chosen choice) (holder string,
-	err error) {
+	err error,
+) {
 	org := identity.CallerOrg(ctx)
 	in := execution.BulkInput{Org: org, BulkID: b.ID}
 	ws, err := bulkWrites(in, b, over, chosen)
@@ -214,8 +217,10 @@ func bulkWrites(in execution.BulkInput, b execution.Bulk, over string, chosen ch
 	if err != nil {
 		return nil, err
 	}
-	work, err := workqueue.AddWork(workqueue.Work{ID: b.ID, Org: in.Org, Machine: execution.BulkMachine,
-		At: b.CreatedAt}, in)
+	work, err := workqueue.AddWork(workqueue.Work{
+		ID: b.ID, Org: in.Org, Machine: execution.BulkMachine,
+		At: b.CreatedAt,
+	}, in)
 	if err != nil {
 		return nil, err
 	}

@@ -73,8 +73,10 @@ func newBulkFixture(t *testing.T) *bulkFixture {
 	f.account("ca_01k00000000000000000000001", "read_only")
 	var found []cloud.Resource
 	for i := range 8 {
-		r := cloud.Resource{UID: fmt.Sprintf("i-web-%d", i), Name: fmt.Sprintf("web-%d", i), Status: cloud.Running,
-			Tags: map[string]string{"env": []string{"prod", "dev"}[i%2]}}
+		r := cloud.Resource{
+			UID: fmt.Sprintf("i-web-%d", i), Name: fmt.Sprintf("web-%d", i), Status: cloud.Running,
+			Tags: map[string]string{"env": []string{"prod", "dev"}[i%2]},
+		}
 		if i == 6 {
 			r.Unschedulable = "it belongs to the Auto Scaling group workers"
 		}
@@ -115,8 +117,10 @@ func (f *bulkFixture) discoverIn(accountID string, found ...cloud.Resource) {
 	f.Helper()
 	part := inventory.Partition{AccountID: accountID, Provider: "aws", Region: "eu-west-1", Kind: "aws-ec2"}
 	_, err := f.store.UpsertScanned(f.in(), bulkOrg,
-		inventory.Batch{Scan: inventory.Scan{Partition: part, ID: "job_1", Started: monday}, At: f.p.Clock.Now(),
-			Resources: found})
+		inventory.Batch{
+			Scan: inventory.Scan{Partition: part, ID: "job_1", Started: monday}, At: f.p.Clock.Now(),
+			Resources: found,
+		})
 	f.must(err)
 	all, err := f.store.FindResources(f.in(), bulkOrg,
 		inventory.List{Filter: inventory.Filter{Sight: inventory.SeeEverything()}})
@@ -282,8 +286,10 @@ func TestSubmitBulk_WhatItActsOn(t *testing.T) {
 			"web-7"), []string{"web-1", "web-3", "web-6"}},
 		"a tag":                {`"filter":{"tag":["env=prod"]}`, []string{"web-0", "web-2", "web-4"}},
 		"a tag that is a text": {`"filter":{"tag":"env=prod"}`, []string{"web-0", "web-2", "web-4"}},
-		"a search, without what belongs to a group": {`"filter":{"search":"web-"}`,
-			[]string{"web-0", "web-1", "web-2", "web-3", "web-4", "web-5"}},
+		"a search, without what belongs to a group": {
+			`"filter":{"search":"web-"}`,
+			[]string{"web-0", "web-1", "web-2", "web-3", "web-4", "web-5"},
+		},
 		"an account": {`"filter":{"cloud_account_id":"ca_01k00000000000000000000001"}`, []string{"ro-0"}},
 		"what can be started and stopped, of two words": {`"filter":{"schedulable":true,"status":"running",` +
 			`"type":"aws-ec2",` +
@@ -325,19 +331,27 @@ func TestSubmitBulk_WhatIsRefused(t *testing.T) {
 		word string
 	}{
 		"nothing is named": {`{"type":"stop"}`, 400, "resourceIDs"},
-		"two are named": {`{"type":"stop","groupID":"` + g + `","filter":{"search":"web"}}`, 400,
-			"filter"},
+		"two are named": {
+			`{"type":"stop","groupID":"` + g + `","filter":{"search":"web"}}`, 400,
+			"filter",
+		},
 		"an empty filter":             {`{"type":"stop","filter":{}}`, 400, "everything"},
 		"a filter that finds nothing": {`{"type":"stop","filter":{"search":"none"}}`, 400, "filter"},
-		"a filter of what cannot be acted on": {`{"type":"stop","filter":{"search":"web-6"}}`, 400,
-			"none can be acted on"},
+		"a filter of what cannot be acted on": {
+			`{"type":"stop","filter":{"search":"web-6"}}`, 400,
+			"none can be acted on",
+		},
 		"an unknown resource": {`{"type":"stop","resourceIDs":["` + f.ids["web-0"] +
 			`","res_01k00000000000000000000009"]}`, 404, "res_01k00000000000000000000009"},
 		"no resources": {`{"type":"stop","resourceIDs":[]}`, 400, "resourceIDs"},
-		"only a terminated one": {`{"type":"stop","resourceIDs":` + f.quoteNames("web-7") + `}`, 400,
-			"terminated"},
-		"too many resources": {`{"type":"stop","resourceIDs":` + string(many) + `}`, 400,
-			"resourceIDs"},
+		"only a terminated one": {
+			`{"type":"stop","resourceIDs":` + f.quoteNames("web-7") + `}`, 400,
+			"terminated",
+		},
+		"too many resources": {
+			`{"type":"stop","resourceIDs":` + string(many) + `}`, 400,
+			"resourceIDs",
+		},
 		"a status that is none":       {`{"type":"stop","filter":{"status":"asleep"}}`, 400, "status"},
 		"one of two statuses is none": {`{"type":"stop","filter":{"status":"running,asleep"}}`, 400, "asleep"},
 		"a window that ends before it begins": {
@@ -345,8 +359,10 @@ func TestSubmitBulk_WhatIsRefused(t *testing.T) {
 			"created_after",
 		},
 		"a group without members": {`{"type":"stop","groupID":"` + f.newGroup() + `"}`, 400, "add some first"},
-		"an unknown group": {`{"type":"stop","groupID":"grp_01k00000000000000000000009"}`, 404,
-			"grp_01k00000000000000000000009"},
+		"an unknown group": {
+			`{"type":"stop","groupID":"grp_01k00000000000000000000009"}`, 404,
+			"grp_01k00000000000000000000009",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, dry := range []string{"", `"dryRun":true,`} {

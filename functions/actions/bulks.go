@@ -81,7 +81,8 @@ func (s *service) readBulk(ctx context.Context, bulkID string) (execution.Bulk, 
 
 // isWithin reports whether a bulk action has resources and all of them are in reach.
 func (s *service) isWithin(ctx context.Context, org string, b execution.Bulk, reach inventory.ResourceSet) (bool,
-	error) {
+	error,
+) {
 	if reach.All() {
 		return true, nil
 	}

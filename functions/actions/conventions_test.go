@@ -16,8 +16,10 @@ func TestSubmit_WhatJoinsARunningActionIsQueued(t *testing.T) {
 	a.Change(execution.ActionKey(ours, first.ActionID), table.Set("status", string(execution.Running)),
 		table.Set("startedAt", a.Clock.Now()))
 	if got := apitest.Data[Submitted](a.call(ours, "POST", "/actions",
-		a.actionBody())); got != (Submitted{first.ActionID,
-		execution.Queued}) {
+		a.actionBody())); got != (Submitted{
+		first.ActionID,
+		execution.Queued,
+	}) {
 		t.Errorf("%+v, want %s queued", got, first.ActionID)
 	}
 	if got := apitest.Data[Action](a.call(ours, "GET", "/actions/"+first.ActionID,
@@ -35,8 +37,10 @@ func TestAction_AnOldRowIsAnsweredWhole(t *testing.T) {
 		"changedBy": "manual:ada@example.com",
 	})
 	got := apitest.Data[map[string]json.RawMessage](a.call(ours, "GET", "/actions/"+id, ""))
-	for name, want := range map[string]string{"errorMessage": "null", "startedAt": "null", "completedAt": "null",
-		"bulkActionID": "null", "logs": "[]"} {
+	for name, want := range map[string]string{
+		"errorMessage": "null", "startedAt": "null", "completedAt": "null",
+		"bulkActionID": "null", "logs": "[]",
+	} {
 		if string(got[name]) != want {
 			t.Errorf("%s is %s, want %s", name, got[name], want)
 		}

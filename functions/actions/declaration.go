@@ -17,8 +17,10 @@ var Declaration = platform.Declaration{
 	Name:   "actions",
 	Routes: []string{"/actions", "/actions/{proxy+}", "/state-history", "/state-history/{proxy+}"},
 	Access: rest.Access.With(table.Access{
-		Reads: []table.Partition{identity.MetaPartition, identity.MemberPartition, inventory.AccountPartition,
-			inventory.IndexPartition, inventory.ChunkPartition, override.Partition, scheduling.EventHoldPartition},
+		Reads: []table.Partition{
+			identity.MetaPartition, identity.MemberPartition, inventory.AccountPartition,
+			inventory.IndexPartition, inventory.ChunkPartition, override.Partition, scheduling.EventHoldPartition,
+		},
 		Writes: []table.Partition{
 			inventory.ResourcePartition, execution.ActionPartition, execution.BulkPartition,
 			execution.BulkGroupPartition,

@@ -68,8 +68,10 @@ func (s *service) planDryRun(ctx context.Context, verb cloud.Verb, chosen choice
 	for _, members := range execution.Sequence(verb, chosen.members) {
 		plan.addStep(members, foreseen)
 	}
-	return BulkSubmitted{BulkActionID: running.ID, Status: execution.BulkPlanned, Total: len(chosen.members),
-		LeftOut: len(chosen.left), LeftOutOf: []execution.NotDone{}, Plan: &plan}, nil
+	return BulkSubmitted{
+		BulkActionID: running.ID, Status: execution.BulkPlanned, Total: len(chosen.members),
+		LeftOut: len(chosen.left), LeftOutOf: []execution.NotDone{}, Plan: &plan,
+	}, nil
 }
 
 // runningBulk returns the bulk action on the group that a new one would join, or the zero bulk action if there is
@@ -126,7 +128,8 @@ type foreseenEnd struct {
 
 // foreseeEnds reads the records that decide each member's action, in one round trip for each hundred members.
 func (s *service) foreseeEnds(ctx context.Context, verb cloud.Verb, members []inventory.Member) (map[string]foreseenEnd,
-	error) {
+	error,
+) {
 	org := identity.CallerFrom(ctx).Org
 	var keys []table.Key
 	for _, m := range members {

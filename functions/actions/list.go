@@ -63,7 +63,8 @@ func (s *service) listActions(ctx context.Context, in *filter) (rest.List[Action
 
 // readCounted reads a page of a list whose length is counted, in two waves of round trips.
 func readCounted[T any](ctx context.Context, r rest.Reading[T], q table.Query, count func() (int, error)) (rest.List[T],
-	error) {
+	error,
+) {
 	total, err := count()
 	if err != nil {
 		return rest.List[T]{}, err

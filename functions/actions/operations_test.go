@@ -35,8 +35,10 @@ func newFixture(t *testing.T) *fixture {
 		"executor": func(ctx context.Context, _ json.RawMessage) (any, error) { <-ctx.Done(); return nil, ctx.Err() },
 	})
 	a.Mount(Operations)
-	a.account = inventory.Account{ID: id.New("ca", apitest.Start), Provider: "aws", CloudAccountID: "123456789012",
-		Name: "prod", PermissionLevel: "read_write"}
+	a.account = inventory.Account{
+		ID: id.New("ca", apitest.Start), Provider: "aws", CloudAccountID: "123456789012",
+		Name: "prod", PermissionLevel: "read_write",
+	}
 	a.res = inventory.Resource{
 		ID: id.New("res", apitest.Start), UID: "i-0abc", Type: "aws-ec2", Provider: "aws", CloudAccountID: a.account.ID,
 		Region: "eu-west-1",
@@ -109,16 +111,22 @@ func TestRequestsThatAreRefused(t *testing.T) {
 		mention string
 	}{
 		"an unknown resource is 404 and named": {[]string{"resourceUID", "i-none"}, 404, "i-none"},
-		"an unknown account is 404 and named": {[]string{"cloudAccountID", id.New("ca", apitest.Start)}, 404,
-			"ca_"},
+		"an unknown account is 404 and named": {
+			[]string{"cloudAccountID", id.New("ca", apitest.Start)},
+			404,
+			"ca_",
+		},
 		"an unknown native account is 404":             {[]string{"cloudAccountID", "999"}, 404, "999"},
 		"another provider is 400":                      {[]string{"provider", "gcp"}, 400, "provider"},
 		"another type is 400":                          {[]string{"resourceType", "aws-rds"}, 400, "resourceType"},
 		"another region is 400":                        {[]string{"region", "us-east-1"}, 400, "region"},
 		"a type that is neither start nor stop is 400": {[]string{"type", "restart"}, 400, "type"},
 		"an empty uid is 400":                          {[]string{"resourceUID", ""}, 400, "resourceUID"},
-		"a uid that would be another partition is 404": {[]string{"resourceUID", "ORG#" + theirs + "#RES"}, 404,
-			"RES"},
+		"a uid that would be another partition is 404": {
+			[]string{"resourceUID", "ORG#" + theirs + "#RES"},
+			404,
+			"RES",
+		},
 		"the native number of the account is understood": {[]string{"cloudAccountID", "123456789012"}, 200, "act_"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -220,14 +228,18 @@ func TestAnotherOrganizationSeesNothing(t *testing.T) {
 	a := newFixture(t)
 	w := a.call(ours, "POST", "/actions", a.actionBody())
 	act := apitest.Data[Submitted](w).ActionID
-	for _, path := range []string{"/actions/" + act, "/actions/" + act + "/logs", "/actions/bulk/latest",
-		"/actions/bulk/" + id.New("bulk", apitest.Start)} {
+	for _, path := range []string{
+		"/actions/" + act, "/actions/" + act + "/logs", "/actions/bulk/latest",
+		"/actions/bulk/" + id.New("bulk", apitest.Start),
+	} {
 		if w := a.call(theirs, "GET", path, ""); w.Status != 404 {
 			t.Errorf("GET %s: %d %s", path, w.Status, w.Body)
 		}
 	}
-	for _, path := range []string{"/actions", "/actions?status=pending", "/state-history",
-		"/state-history?resource_uid=i-0abc"} {
+	for _, path := range []string{
+		"/actions", "/actions?status=pending", "/state-history",
+		"/state-history?resource_uid=i-0abc",
+	} {
 		if w := a.call(theirs, "GET", path, ""); w.Status != 200 || strings.Contains(w.Body, "act_") ||
 			!strings.Contains(w.Body, `"total":0`) {
 			t.Errorf("GET %s: %d %s", path, w.Status, w.Body)
@@ -245,12 +257,16 @@ func TestHistoryIsListedNewestFirstByEachFilter(t *testing.T) {
 		if i%2 == 1 {
 			by = execution.ChangedBy("bulk", "bob@example.com", "bulk_1")
 		}
-		act := execution.Action{ID: id.New("act", at), ResourceUID: uid, Action: cloud.Stop, Status: execution.Running,
-			ChangedBy: by}
+		act := execution.Action{
+			ID: id.New("act", at), ResourceUID: uid, Action: cloud.Stop, Status: execution.Running,
+			ChangedBy: by,
+		}
 		a.Put(execution.ActionKey(ours, act.ID), act)
 		a.Must(execution.SettleActions(ctx, a.Table, ours,
-			[]execution.Outcome{{Action: act, Status: execution.Succeeded, State: cloud.Stopped, Changed: true,
-				At: at}}))
+			[]execution.Outcome{{
+				Action: act, Status: execution.Succeeded, State: cloud.Stopped, Changed: true,
+				At: at,
+			}}))
 	}
 	for path, total := range map[string]int{
 		"/state-history": 250, "/state-history?changed_by_type=bulk": 125, "/state-history?changed_by_type=schedule": 0,

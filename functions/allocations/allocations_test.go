@@ -36,8 +36,10 @@ func newFixture(t testing.TB) *fixture {
 		if loads != nil {
 			facts[cloud.NodeLoads] = loads
 		}
-		return cloud.Resource{UID: kube + "//nodes/" + name, Name: name, Status: cloud.Running, ParentUID: cluster,
-			CreatedAt: born, Facts: facts}
+		return cloud.Resource{
+			UID: kube + "//nodes/" + name, Name: name, Status: cloud.Running, ParentUID: cluster,
+			CreatedAt: born, Facts: facts,
+		}
 	}
 	machine := func(uid string) cloud.Resource { return cloud.Resource{UID: uid, Name: uid, Status: cloud.Running} }
 	inventorytest.Discover(f.Fixture, ours, "aws-eks",
@@ -49,8 +51,10 @@ func newFixture(t testing.TB) *fixture {
 	})
 	inventorytest.Discover(f.Fixture, ours, cloud.KubernetesNode,
 		node("n1", "i-1",
-			[]string{"shop/Deployment/old 2 2 8 0", "shop/StatefulSet/db 1 1 4 0",
-				"kube-system/DaemonSet/proxy 1 0.5 1 0"}),
+			[]string{
+				"shop/Deployment/old 2 2 8 0", "shop/StatefulSet/db 1 1 4 0",
+				"kube-system/DaemonSet/proxy 1 0.5 1 0",
+			}),
 		node("n2", "i-2", []string{"shop/Deployment/web 1 2 8 0", "batch/Job/run 1 4 0 0"}),
 		node("n3", "i-gone", []string{"shop/Deployment/old 1 1 1 0"}), node("n4", "i-4", nil))
 	f.Must(pricing.WriteCosts(f.In(ours), f.Platform, ours,
@@ -197,15 +201,19 @@ func TestAllocation_SharesAMachineOfSeveralNodes(t *testing.T) {
 		nodes = append(nodes, cloud.Resource{
 			UID: fmt.Sprintf("%s//nodes/n%d", kube, i), Name: fmt.Sprint("n", i), Status: cloud.Running,
 			CreatedAt: f.Clock.Now().AddDate(0, 0, -30),
-			Facts: cloud.Facts{cloud.NodeCores: 1.0, cloud.NodeGiB: 1.0, cloud.NodeMachine: "set",
-				cloud.NodeLoads: []string{}},
+			Facts: cloud.Facts{
+				cloud.NodeCores: 1.0, cloud.NodeGiB: 1.0, cloud.NodeMachine: "set",
+				cloud.NodeLoads: []string{},
+			},
 		})
 	}
 	inventorytest.Discover(f.Fixture, ours, cloud.KubernetesNode, nodes...)
 	f.bill("set", "1")
 	got := apitest.Data[Allocation](f.get("?aggregate=node&cost=billed").Want(http.StatusOK))
-	if want := map[string]string{"idlen0": "3.00", "idlen1": "3.00",
-		"idlen2": "3.00"}; fmt.Sprint(lines(got)) != fmt.Sprint(want) || got.TotalUSD != "9.00" {
+	if want := map[string]string{
+		"idlen0": "3.00", "idlen1": "3.00",
+		"idlen2": "3.00",
+	}; fmt.Sprint(lines(got)) != fmt.Sprint(want) || got.TotalUSD != "9.00" {
 		t.Errorf("got %v of %s, want %v", lines(got), got.TotalUSD, want)
 	}
 	f.Equal("name of a cluster of no cloud", got.Idle[0].ClusterName, "account ca_1")

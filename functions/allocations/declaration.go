@@ -13,8 +13,10 @@ var Declaration = platform.Declaration{
 	Name:   "allocations",
 	Routes: []string{"/reports/kubernetes/allocation"},
 	Access: rest.Access.With(cost.Reading, table.Access{
-		Reads: []table.Partition{inventory.AccountPartition, inventory.IndexPartition, inventory.ChunkPartition,
-			inventory.ResourcePartition},
+		Reads: []table.Partition{
+			inventory.AccountPartition, inventory.IndexPartition, inventory.ChunkPartition,
+			inventory.ResourcePartition,
+		},
 	}),
 	Samples: []string{"list"},
 }

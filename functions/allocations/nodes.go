@@ -46,8 +46,10 @@ func (s *service) readClusters(ctx context.Context, clusterID string) (*clusters
 	// A workload in the caller's scope can run on a node outside it: keepVisible restricts the answer.
 	all := inventory.SeeEverything()
 	found, err := s.inventory.FindResources(ctx, identity.CallerOrg(ctx),
-		inventory.List{Filter: inventory.Filter{Types: []string{cloud.KubernetesNode}, Sight: all},
-			By: inventory.ByUID})
+		inventory.List{
+			Filter: inventory.Filter{Types: []string{cloud.KubernetesNode}, Sight: all},
+			By:     inventory.ByUID,
+		})
 	if err != nil {
 		return nil, fault.Wrap("list nodes", err)
 	}
@@ -102,8 +104,10 @@ func (c *clusters) add(r *inventory.Listed) error {
 }
 
 // workloadResources maps each discovered workload kind to its name in uids.
-var workloadResources = map[string]string{"Deployment": "deployments", "StatefulSet": "statefulsets",
-	"DaemonSet": "daemonsets", "CronJob": "cronjobs"}
+var workloadResources = map[string]string{
+	"Deployment": "deployments", "StatefulSet": "statefulsets",
+	"DaemonSet": "daemonsets", "CronJob": "cronjobs",
+}
 
 // workloadUID returns the uid of a workload in a node's cluster, or "" if its kind is not discovered.
 func (n *node) workloadUID(l *cloud.NodeLoad) string {
@@ -254,8 +258,10 @@ func (n *node) capacity() map[allocation.Resource]money.Amount {
 
 func amounts(cores, memory, gpus float64) map[allocation.Resource]money.Amount {
 	out := map[allocation.Resource]money.Amount{}
-	for r, v := range map[allocation.Resource]float64{allocation.CPU: cores, allocation.Memory: memory,
-		allocation.GPU: gpus} {
+	for r, v := range map[allocation.Resource]float64{
+		allocation.CPU: cores, allocation.Memory: memory,
+		allocation.GPU: gpus,
+	} {
 		if a, err := money.FromFloat(v); err == nil { // an invalid number counts as 0
 			out[r] = a
 		}

@@ -67,8 +67,10 @@ func newAnomaly(r anomaly.Record) Anomaly {
 		out.Kind = "new_spend"
 	}
 	for i, c := range r.Contributors {
-		out.Contributors[i] = AnomalyContributor{c.Dim, c.Key, c.Others, c.Cost.Fixed(2), c.Baseline.Fixed(2),
-			c.Excess.Fixed(2)}
+		out.Contributors[i] = AnomalyContributor{
+			c.Dim, c.Key, c.Others, c.Cost.Fixed(2), c.Baseline.Fixed(2),
+			c.Excess.Fixed(2),
+		}
 	}
 	return out
 }

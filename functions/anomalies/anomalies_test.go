@@ -41,11 +41,15 @@ func (f *fixture) find(of anomaly.ScopeType, scopeID, day string, severity anoma
 	f.Helper()
 	at, err := time.Parse(time.DateOnly, day)
 	f.Must(err)
-	found := anomaly.Finding{Scope: anomaly.Scope{Type: of, ID: scopeID},
-		Spike: anomaly.Spike{Cost: money.MustParse("299.996"), Baseline: money.FromInt(100), Severity: severity}}
+	found := anomaly.Finding{
+		Scope: anomaly.Scope{Type: of, ID: scopeID},
+		Spike: anomaly.Spike{Cost: money.MustParse("299.996"), Baseline: money.FromInt(100), Severity: severity},
+	}
 	r := anomaly.Merge(anomaly.Record{}, &found, anomaly.Judged{Org: apitest.Org, Day: at, Now: f.Clock.Now()})
-	r.Contributors = []anomaly.Contributor{{Dim: "service_name", Key: "EC2", Cost: money.FromInt(300),
-		Baseline: money.FromInt(100), Excess: money.FromInt(200)}}
+	r.Contributors = []anomaly.Contributor{{
+		Dim: "service_name", Key: "EC2", Cost: money.FromInt(300),
+		Baseline: money.FromInt(100), Excess: money.FromInt(200),
+	}}
 	r = apitest.Value(anomaly.NewStore(f.Table).Replace(f.In(apitest.Org), apitest.Org, anomaly.Record{}, r))(f)
 	return r.ID
 }

@@ -64,7 +64,8 @@ type ChangedAnomalySettings struct {
 }
 
 func (s *service) updateSettings(ctx context.Context, in *struct{ Body ChangedAnomalySettings }) (AnomalySettings,
-	error) {
+	error,
+) {
 	r, err := s.store.ReadRules(ctx, identity.CallerOrg(ctx))
 	if err != nil {
 		return AnomalySettings{}, err

@@ -51,8 +51,10 @@ func (b *broken) BatchGet(ctx context.Context, keys ...table.Key) (map[table.Key
 func (f *fixture) budget(name string, usd int64) budgeting.Budget {
 	f.Helper()
 	f.Clock.Advance(time.Second)
-	b := budgeting.Budget{ID: id.New("bud", f.Clock.Now()), Name: name, ScopeType: budgeting.Org,
-		Amount: money.FromInt(usd), Period: budgeting.Month}
+	b := budgeting.Budget{
+		ID: id.New("bud", f.Clock.Now()), Name: name, ScopeType: budgeting.Org,
+		Amount: money.FromInt(usd), Period: budgeting.Month,
+	}
 	f.Must(b.Check())
 	apitest.Value(budgeting.NewStore(f.Table).Create(f.In(org), org, b))(f)
 	return b

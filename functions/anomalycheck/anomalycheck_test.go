@@ -60,8 +60,10 @@ func newFixture(tb testing.TB) *fixture {
 // single days.
 func (f *fixture) bill(days map[string]string) {
 	f.Helper()
-	b := costtest.Bill{Org: org, Account: inventorytest.Account, From: day("2026-01-20"), To: day("2026-03-10"),
-		Delivered: f.Clock.Now()}
+	b := costtest.Bill{
+		Org: org, Account: inventorytest.Account, From: day("2026-01-20"), To: day("2026-03-10"),
+		Delivered: f.Clock.Now(),
+	}
 	lines := append([]costtest.Line{
 		{Resource: "i-0", Service: "EC2", USD: costtest.Except("100", days)},
 		{Resource: "i-1", Service: "EC2", USD: costtest.Every("20")},
@@ -118,8 +120,11 @@ func TestCheck_ASpikeIsToldOfWhereItIs(t *testing.T) {
 	f.Equal("events", f.events(), "cost.anomaly.resource.critical i-0")
 	told := apitest.Rows[event.Event](f.Fixture, event.PK(org))[0]
 	f.Equal("it belongs to", told.Scopes(), []event.Scope{
-		{Type: "org"}, {Type: "resource", ID: "i-0"}, {Type: "cloud_account", ID: inventorytest.Account},
-		{Type: "resource_group", ID: f.group}, {Type: "team", ID: f.team},
+		{Type: "org"},
+		{Type: "resource", ID: "i-0"},
+		{Type: "cloud_account", ID: inventorytest.Account},
+		{Type: "resource_group", ID: f.group},
+		{Type: "team", ID: f.team},
 	})
 	r := apitest.Value(anomaly.NewStore(f.Table).Read(f.In(org), org,
 		anomaly.IDOf(org, anomaly.Scope{Type: anomaly.Org}, day("2026-03-07"))))(f)
@@ -220,8 +225,10 @@ func TestCheck_WhatIsExpectedStaysSo(t *testing.T) {
 
 func TestCheck_PurchasesAndDaysThatHaveNotSettledAreNone(t *testing.T) {
 	f := newFixture(t)
-	f.extra = []costtest.Line{{Service: "Savings Plans", Category: bill.Purchase,
-		USD: costtest.Except("", map[string]string{"2026-03-03": "9000"})}}
+	f.extra = []costtest.Line{{
+		Service: "Savings Plans", Category: bill.Purchase,
+		USD: costtest.Except("", map[string]string{"2026-03-03": "9000"}),
+	}}
 	f.bill(map[string]string{"2026-03-09": "9000"}) // of the day before
 	f.check()
 	f.Equal("anomalies", f.records(), "")
@@ -243,11 +250,15 @@ func TestCheck_AnAccountWhoseBillsAreLateKeepsTheOrganizationFromBeingJudged(t *
 	f := newFixture(t)
 	f.bill(map[string]string{"2026-03-07": "500"})
 	f.Clock.Advance(5 * 24 * time.Hour)
-	b := costtest.Bill{Org: org, Account: inventorytest.Account, From: day("2026-03-01"), To: day("2026-03-15"),
-		Delivered: f.Clock.Now()}
+	b := costtest.Bill{
+		Org: org, Account: inventorytest.Account, From: day("2026-03-01"), To: day("2026-03-15"),
+		Delivered: f.Clock.Now(),
+	}
 	costtest.Import(f.Fixture, b,
-		costtest.Line{Resource: "i-0", Service: "EC2",
-			USD: costtest.Except("100", map[string]string{"2026-03-12": "800"})})
+		costtest.Line{
+			Resource: "i-0", Service: "EC2",
+			USD: costtest.Except("100", map[string]string{"2026-03-12": "800"}),
+		})
 	f.check()
 	if got := f.records(); strings.Contains(got, "03-12 org") || !strings.Contains(got, "03-12 cloud_account") {
 		t.Errorf("%s", got)
@@ -282,8 +293,10 @@ func TestCheck_TwoAtOnceAndStoresThatFailTellOnce(t *testing.T) {
 func TestCheck_ABudgetIsToldOfOnce(t *testing.T) {
 	f := newFixture(t)
 	f.bill(nil) // 9 days of March: 2,880 in all
-	b := budgeting.Budget{ID: id.New("bud", f.Clock.Now()), Name: "All", ScopeType: budgeting.Org,
-		Amount: money.FromInt(3000), Period: budgeting.Month}
+	b := budgeting.Budget{
+		ID: id.New("bud", f.Clock.Now()), Name: "All", ScopeType: budgeting.Org,
+		Amount: money.FromInt(3000), Period: budgeting.Month,
+	}
 	f.Must(b.Check())
 	apitest.Value(budgeting.NewStore(f.Table).Create(f.In(org), org, b))(f)
 	if got := f.check(); got.BudgetEvents != 1 {

@@ -25,8 +25,10 @@ func BenchmarkJudge100kResources(b *testing.B) {
 			}
 			a.Days[d] = a.Days[d].Add(days[d])
 		}
-		keys := []string{fmt.Sprint("i-", i), fmt.Sprint("ca_", i%20), fmt.Sprint("team_", i%50),
-			fmt.Sprint("grp_", i%200), []string{"EC2", "S3", "RDS"}[i%3]}
+		keys := []string{
+			fmt.Sprint("i-", i), fmt.Sprint("ca_", i%20), fmt.Sprint("team_", i%50),
+			fmt.Sprint("grp_", i%200), []string{"EC2", "S3", "RDS"}[i%3],
+		}
 		a.Rows[i] = cost.Row{Keys: keys, Days: days}
 	}
 	from := day("2026-02-01")

@@ -72,7 +72,8 @@ func (c *check) firstBilled() time.Time {
 // keep writes the found anomalies, and closes the known ones that were not found again. An error in one does not stop
 // the others.
 func (c *check) keep(ctx context.Context, s *scopes, found []anomaly.Finding,
-	known map[string]anomaly.Record) (written int, err error) {
+	known map[string]anomaly.Record,
+) (written int, err error) {
 	var errs []error
 	for i := range found {
 		n, err := c.keepOne(ctx, s, &found[i], known)
@@ -89,7 +90,8 @@ func (c *check) keep(ctx context.Context, s *scopes, found []anomaly.Finding,
 
 // keepOne writes a finding if it is new or has changed, and removes it from known.
 func (c *check) keepOne(ctx context.Context, s *scopes, f *anomaly.Finding,
-	known map[string]anomaly.Record) (written int, err error) {
+	known map[string]anomaly.Record,
+) (written int, err error) {
 	day := s.from.AddDate(0, 0, f.Day)
 	anomalyID := anomaly.IDOf(c.org, f.Scope, day)
 	old := known[anomalyID]

@@ -51,8 +51,10 @@ func newScopes(a cost.Answer, from time.Time, settled map[string]time.Time) *sco
 	}
 	for g, uids := range members {
 		for uid := range uids {
-			s.of[anomaly.Scope{Type: anomaly.ResourceGroup,
-				ID: g}] = append(s.of[anomaly.Scope{Type: anomaly.ResourceGroup, ID: g}],
+			s.of[anomaly.Scope{
+				Type: anomaly.ResourceGroup,
+				ID:   g,
+			}] = append(s.of[anomaly.Scope{Type: anomaly.ResourceGroup, ID: g}],
 				s.of[anomaly.Scope{Type: anomaly.Resource, ID: uid}]...)
 		}
 	}
@@ -132,8 +134,10 @@ func (s *scopes) within(of anomaly.Scope, rows []int32) []anomaly.Scope {
 		var out []anomaly.Scope
 		for _, i := range rows {
 			k := s.rows[i].Keys
-			for t, id := range map[anomaly.ScopeType]string{anomaly.CloudAccount: k[accountKey],
-				anomaly.Team: k[teamKey], anomaly.ResourceGroup: k[groupKey]} {
+			for t, id := range map[anomaly.ScopeType]string{
+				anomaly.CloudAccount: k[accountKey],
+				anomaly.Team:         k[teamKey], anomaly.ResourceGroup: k[groupKey],
+			} {
 				if outer := (anomaly.Scope{Type: t, ID: id}); id != "" && !slices.Contains(out, outer) {
 					out = append(out, outer)
 				}

@@ -68,13 +68,17 @@ func (s *fixture) addAction(org string, at time.Time) execution.Action {
 // addBulk puts a bulk action of so many chunks.
 func (s *fixture) addBulk(org string, at time.Time, chunks int) string {
 	s.Helper()
-	b := execution.Bulk{ID: id.New("bulk", at), Status: execution.BulkCompleted, Type: cloud.Stop, CreatedAt: at,
-		Plan: &execution.BulkPlan{Chunks: chunks}}
+	b := execution.Bulk{
+		ID: id.New("bulk", at), Status: execution.BulkCompleted, Type: cloud.Stop, CreatedAt: at,
+		Plan: &execution.BulkPlan{Chunks: chunks},
+	}
 	s.Put(execution.BulkKey(org, b.ID), b)
 	for n := range chunks {
 		s.Put(execution.ChunkKey(org, b.ID, 0, n),
-			execution.Chunk{Tier: 1, Region: "eu-west-1",
-				Members: []execution.Member{{ActionID: "act_1", ResourceUID: "i-1"}}})
+			execution.Chunk{
+				Tier: 1, Region: "eu-west-1",
+				Members: []execution.Member{{ActionID: "act_1", ResourceUID: "i-1"}},
+			})
 	}
 	return b.ID
 }

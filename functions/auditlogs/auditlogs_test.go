@@ -60,8 +60,10 @@ func (a *fixture) write(org string, rows ...audit.Row) {
 func numberedRows(n int) []audit.Row {
 	out := make([]audit.Row, n)
 	for i := range out {
-		out[i] = audit.Row{Actor: "ada@example.com", Action: fmt.Sprint("action", i+1), ResourceType: "teams",
-			Category: audit.Platform, Status: 200}
+		out[i] = audit.Row{
+			Actor: "ada@example.com", Action: fmt.Sprint("action", i+1), ResourceType: "teams",
+			Category: audit.Platform, Status: 200,
+		}
 	}
 	return out
 }
@@ -88,8 +90,10 @@ func TestTheListIsNewestFirstAndCounted(t *testing.T) {
 		"a page of two":        {"?limit=2&page=2", 45, 2, "action43", 3},
 		"from a time on":       {"?from=" + atMinute(3+40), 5, 5, "action45", 5},
 		"until a time":         {"?to=" + atMinute(3+10), 10, 10, "action10", 5},
-		"a window": {"?from=" + atMinute(3+10) + "&to=" + atMinute(3+20) + "&limit=4", 10, 4, "action20",
-			5},
+		"a window": {
+			"?from=" + atMinute(3+10) + "&to=" + atMinute(3+20) + "&limit=4", 10, 4, "action20",
+			5,
+		},
 		"a window of nothing":     {"?from=" + atMinute(1000), 0, 0, "", 3},
 		"between two millisecond": {"?from=" + strings.Replace(atMinute(3+44), "Z", ".0001Z", 1), 0, 0, "", 3},
 	} {
@@ -111,8 +115,10 @@ func TestFilters(t *testing.T) {
 		audit.Row{Actor: "ada@example.com", Action: "createTeam", ResourceType: "teams", Category: audit.Platform},
 		audit.Row{Actor: "bob@example.com", Action: "createTeam", ResourceType: "teams", Category: audit.Platform},
 		audit.Row{Actor: "ada@example.com", Action: "createBudget", ResourceType: "budgets", Category: audit.Cost},
-		audit.Row{Actor: "ada@example.com", Action: "createSchedule", ResourceType: "schedules",
-			Category: audit.Scheduling},
+		audit.Row{
+			Actor: "ada@example.com", Action: "createSchedule", ResourceType: "schedules",
+			Category: audit.Scheduling,
+		},
 	)
 	for query, want := range map[string]string{
 		"?action=createTeam":                       "2 1",
@@ -136,8 +142,10 @@ func TestFilters(t *testing.T) {
 			t.Errorf("%s: %s of %d, want %s", query, seqs, got.Total, want)
 		}
 	}
-	for _, query := range []string{"?include=everything", "?from=yesterday", "?page=0", "?limit=x", "/verify?cursor=x",
-		"/export?cursor=1.2.3", "/export?format=xml"} {
+	for _, query := range []string{
+		"?include=everything", "?from=yesterday", "?page=0", "?limit=x", "/verify?cursor=x",
+		"/export?cursor=1.2.3", "/export?format=xml",
+	} {
 		if w := a.get(ours, "/audit-logs"+query); w.Status != http.StatusBadRequest {
 			t.Errorf("%s: %d %s", query, w.Status, w.Body)
 		}
@@ -225,8 +233,10 @@ func TestAnExportIsProvedByItself(t *testing.T) {
 	rows[3].Target = "=HYPERLINK(1)"
 	rows[4].Target = "'quoted"
 	rows[5].Target, rows[5].Actor = "a,b\"c", "-1+1"
-	rows[6].Changes = audit.Changes{Before: map[string]any{"n": json.Number("1.50"), "x": "ü\u2028\n"},
-		After: []any{true, nil}}
+	rows[6].Changes = audit.Changes{
+		Before: map[string]any{"n": json.Number("1.50"), "x": "ü\u2028\n"},
+		After:  []any{true, nil},
+	}
 	a.write(ours, rows...)
 	for query, want := range map[string]int64{
 		"": 30, "?format=csv": 30, "?from=" + atMinute(10): 20, "?to=" + atMinute(10) + "&format=csv": 10,
@@ -308,8 +318,10 @@ func TestAnExportFitsIntoTheAnswerOfALambda(t *testing.T) {
 	a := newFixture(t)
 	quotes := strings.Repeat(`"`, 450)
 	row := numberedRows(1)[0]
-	row.Changes = audit.Changes{Before: []string{quotes, quotes, quotes, quotes, quotes, quotes},
-		After: []string{quotes, quotes, quotes, quotes, quotes, quotes}}
+	row.Changes = audit.Changes{
+		Before: []string{quotes, quotes, quotes, quotes, quotes, quotes},
+		After:  []string{quotes, quotes, quotes, quotes, quotes, quotes},
+	}
 	rows := make([]audit.Row, 400)
 	for i := range rows {
 		rows[i] = row

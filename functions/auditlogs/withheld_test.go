@@ -25,17 +25,23 @@ func TestAnOldRowOfALogInTellsOfNoOtherOrganization(t *testing.T) {
 	c := clock.NewManual(time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC))
 	p := &platform.Platform{Table: table.Fenced(tabletest.NewAt(t, c)), Clock: c}
 	h, _ := rest.Mount(p, auditlogs.Operations(p))
-	both := []any{map[string]string{"id": org, "name": "Ours"},
-		map[string]string{"id": "org_elsewhere", "name": "Theirs"}}
+	both := []any{
+		map[string]string{"id": org, "name": "Ours"},
+		map[string]string{"id": "org_elsewhere", "name": "Theirs"},
+	}
 	for _, action := range []string{"logIn", "refresh", "finishSignIn", "completeSAML"} {
-		row := audit.Row{Action: action, Category: audit.Platform, Status: 200,
-			Changes: audit.Changes{After: map[string]any{"tenants": both}}}
+		row := audit.Row{
+			Action: action, Category: audit.Platform, Status: 200,
+			Changes: audit.Changes{After: map[string]any{"tenants": both}},
+		}
 		if _, err := audit.New(p).Append(t.Context(), org, row); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, path := range []string{"/audit-logs", "/audit-logs?action=logIn", "/audit-logs/export",
-		"/audit-logs/export?format=csv"} {
+	for _, path := range []string{
+		"/audit-logs", "/audit-logs?action=logIn", "/audit-logs/export",
+		"/audit-logs/export?format=csv",
+	} {
 		ctx := identity.WithCaller(table.WithOrg(t.Context(), org), identity.Caller{
 			Org: org, User: "usr_1", Grants: []grant.Grant{{Policies: []string{"*:*"}, Scope: grant.OrgScope}},
 		})

@@ -67,8 +67,10 @@ func TestLogInsAreOnRecord(t *testing.T) {
 	in.want(401, "POST", "/auth/login", by)
 	in.want(401, "GET", "/auth/google/callback?code=a&state=b", nil)
 	got := in.auditRows(audit.SystemPlaces()...)
-	if want := []string{"logIn 4 alice@example.com", "logIn 4 anonymous",
-		"finishSignIn 4 anonymous"}; !slices.Equal(got, want) {
+	if want := []string{
+		"logIn 4 alice@example.com", "logIn 4 anonymous",
+		"finishSignIn 4 anonymous",
+	}; !slices.Equal(got, want) {
 		t.Errorf("the installation's record: %q\nwant %q", got, want)
 	}
 	if rows := in.auditRows(audit.PlaceOf("org_01k8z3v5y0e6m9x2q4t7r1c8bf")); len(rows) != 0 {

@@ -81,8 +81,10 @@ func (s *service) issueCode(ctx context.Context, o codeOrder, extra ...table.Wri
 // countIssued counts the code for the address, with or without an account.
 func (s *service) countIssued(o codeOrder) []table.Write {
 	now, who := s.Clock.Now(), s.codeKey(o.purpose, o.address).PK
-	counts := []table.Write{ratelimit.CountWrite(now, codesPerMinute, who),
-		ratelimit.CountWrite(now, codesPerHour, who)}
+	counts := []table.Write{
+		ratelimit.CountWrite(now, codesPerMinute, who),
+		ratelimit.CountWrite(now, codesPerHour, who),
+	}
 	if o.source != "" {
 		counts = append(counts, ratelimit.CountWrite(now, codesPerSource, o.source))
 	}
@@ -109,7 +111,8 @@ func (s *service) newCode(o codeOrder) (table.Write, string, error) {
 // sequential ones. It returns the code's user and the write that uses the code up, which belongs in the transaction
 // of the permitted change.
 func (s *service) spendCodeTry(ctx context.Context, purpose, address, digits string) (user string, use table.Write,
-	err error) {
+	err error,
+) {
 	k := s.codeKey(purpose, address)
 	it, err := s.Table.Write(table.WithoutAttachment(ctx),
 		table.Update(k, []table.Change{table.Add("left", -1)}, table.Exists(), table.Greater("left", 0)))

@@ -149,8 +149,10 @@ func TestSigningUpTwice(t *testing.T) {
 			t.Errorf("logged in as %v, signed up as %v", in["user"], mine["user"])
 		}
 	})
-	for who, order := range map[string][2]string{"before": {"evil grey password", password},
-		"after": {password, "evil grey password"}} {
+	for who, order := range map[string][2]string{
+		"before": {"evil grey password", password},
+		"after":  {password, "evil grey password"},
+	} {
 		t.Run("somebody who signs up "+who+
 			" the owner of the address gets no password into the account", func(t *testing.T) {
 			h := newFixture(t).quickly()

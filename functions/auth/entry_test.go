@@ -79,8 +79,10 @@ func TestLogIn_RoundTrips(t *testing.T) {
 		back := in.goOut("google", person)
 		return func(ctx context.Context) error {
 			_, err := in.s.completeOAuth(ctx,
-				&completeOAuthInput{Provider: "google", Code: back.Get("code"), State: back.Get("state"),
-					Issuer: back.Get("iss")})
+				&completeOAuthInput{
+					Provider: "google", Code: back.Get("code"), State: back.Get("state"),
+					Issuer: back.Get("iss"),
+				})
 			return err
 		}
 	}

@@ -184,8 +184,10 @@ func TestCodesThatAreNotGood(t *testing.T) {
 // check 21.
 func TestProvidersThatThereAreNot(t *testing.T) {
 	h := newFixture(t)
-	for provider, says := range map[string]string{"google": "not configured here", "github": "not configured here",
-		"myspace": "is not supported", "saml": "is not supported", "GOOGLE": "is not supported", "%00": ""} {
+	for provider, says := range map[string]string{
+		"google": "not configured here", "github": "not configured here",
+		"myspace": "is not supported", "saml": "is not supported", "GOOGLE": "is not supported", "%00": "",
+	} {
 		for _, path := range []string{"/url", "/callback", "/callback?code=a&state=b"} {
 			got := h.want(404, "GET", "/auth/"+provider+path, nil)
 			if !strings.Contains(got["message"].(string), says) {
@@ -324,16 +326,22 @@ func TestWhatAProviderSaysInPlaceOfACodeIsShownWithCare(t *testing.T) {
 	in := newProviderFixture(t)
 	for name, c := range map[string]struct{ code, words, want string }{
 		"as it is": {"access_denied", "The user said no", "(access_denied: The user said no)"},
-		"without line breaks": {"access_denied", "no\r\nSet-Cookie: a=b\x00\x1b[31m\u202e",
-			"(access_denied: noSet-Cookie: a=b[31m)"},
-		"in bounds": {strings.Repeat("e", 100), strings.Repeat("x", 5000),
-			"(" + strings.Repeat("e", 40) + "…: " + strings.Repeat("x", 140) + "…)"},
+		"without line breaks": {
+			"access_denied", "no\r\nSet-Cookie: a=b\x00\x1b[31m\u202e",
+			"(access_denied: noSet-Cookie: a=b[31m)",
+		},
+		"in bounds": {
+			strings.Repeat("e", 100), strings.Repeat("x", 5000),
+			"(" + strings.Repeat("e", 40) + "…: " + strings.Repeat("x", 140) + "…)",
+		},
 		"when it says nothing":       {"", "", "(it sent no code)"},
 		"with tags, which stay text": {"<script>", "</b>", "(<script>: </b>)"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			back := url.Values{"state": {in.goOut("google", "alice").Get("state")}, "error": {c.code},
-				"error_description": {c.words}}
+			back := url.Values{
+				"state": {in.goOut("google", "alice").Get("state")}, "error": {c.code},
+				"error_description": {c.words},
+			}
 			// the door refuses a NUL before any handler
 			if back.Get("error_description") != "" && strings.ContainsRune(c.words, 0) {
 				back.Set("error_description", strings.ReplaceAll(c.words, "\x00", ""))
@@ -348,10 +356,14 @@ func TestWhatAProviderSaysInPlaceOfACodeIsShownWithCare(t *testing.T) {
 // check 27: nothing that a browser brings decides where it goes.
 func TestAddressesToGoOnToAreIgnored(t *testing.T) {
 	in := newProviderFixture(t)
-	for _, evil := range []string{"//evil.example", "https:evil.example", `\\evil.example`, "javascript:alert(1)",
-		"https://evil.example/"} {
-		for _, name := range []string{"redirect", "redirect_uri", "returnTo", "return_to", "next", "RelayState",
-			"url"} {
+	for _, evil := range []string{
+		"//evil.example", "https:evil.example", `\\evil.example`, "javascript:alert(1)",
+		"https://evil.example/",
+	} {
+		for _, name := range []string{
+			"redirect", "redirect_uri", "returnTo", "return_to", "next", "RelayState",
+			"url",
+		} {
 			q := "?" + url.Values{name: {evil}}.Encode()
 			status, body, header := in.call("GET", "/auth/google/url"+q, nil)
 			if status != 200 || strings.Contains(string(body), "evil") || header.Get("Location") != "" {

@@ -13,7 +13,7 @@ import (
 // These rules limit how often something may be done. A source is the network address of requests; many people may
 // share one.
 var (
-	// mailed to one address for one purpose
+	// mailed to one address for one purpose.
 	codesPerMinute       = ratelimit.Rule{Name: "codes-at-once", Max: 1, Per: time.Minute}
 	codesPerHour         = ratelimit.Rule{Name: "codes", Max: 5, Per: time.Hour} // the same
 	codesPerSource       = ratelimit.Rule{Name: "codes-source", Max: 20, Per: time.Hour}
@@ -22,10 +22,10 @@ var (
 	refreshesPerSource   = ratelimit.Rule{Name: "refresh-source", Max: 1000, Per: 15 * time.Minute}
 	oauthLoginsPerSource = ratelimit.Rule{Name: "signin-source", Max: 300, Per: 15 * time.Minute}
 
-	// of one address at one source
+	// of one address at one source.
 	loginFailuresPerAddressAndSource = ratelimit.Rule{Name: "login", Max: 10, Per: 15 * time.Minute}
 	loginFailuresPerSource           = ratelimit.Rule{Name: "login-source", Max: 100, Per: 15 * time.Minute}
-	// of one address, wherever they come from
+	// of one address, wherever they come from.
 	loginFailuresPerAddress = ratelimit.Rule{Name: "login-address", Max: 50, Per: time.Hour}
 )
 
@@ -66,8 +66,11 @@ type rateLimitUse struct {
 // source from using up the tries of an address. Call forgive after a successful log-in.
 func (s *service) countLoginFailure(ctx context.Context, address string) (forgive func(context.Context), err error) {
 	who, from, at := identity.Digest(s.Settings.Pepper, "email", address), requestSource(ctx), s.Clock.Now()
-	uses := []rateLimitUse{{loginFailuresPerAddressAndSource, who + " " + from}, {loginFailuresPerSource, from},
-		{loginFailuresPerAddress, who}}
+	uses := []rateLimitUse{
+		{loginFailuresPerAddressAndSource, who + " " + from},
+		{loginFailuresPerSource, from},
+		{loginFailuresPerAddress, who},
+	}
 	for _, u := range uses {
 		if err = s.takeRateLimit(ctx, u.Rule, u.who); err != nil {
 			return nil, err

@@ -278,10 +278,14 @@ func TestTriesOfCodesAndRefreshTokensFromOnePlaceEnd(t *testing.T) {
 		method, path string
 		body         map[string]any
 	}{
-		"codes": {codeTriesPerSource.Max, "PATCH", "/auth/otp/validate",
-			map[string]any{"email": ada, "otp": "000000"}},
-		"tickets": {codeTriesPerSource.Max, "PATCH", "/auth/password/reset",
-			map[string]any{"resetToken": "lampt_made_up", "password": password}},
+		"codes": {
+			codeTriesPerSource.Max, "PATCH", "/auth/otp/validate",
+			map[string]any{"email": ada, "otp": "000000"},
+		},
+		"tickets": {
+			codeTriesPerSource.Max, "PATCH", "/auth/password/reset",
+			map[string]any{"resetToken": "lampt_made_up", "password": password},
+		},
 		"tokens": {refreshesPerSource.Max, "POST", "/auth/refresh", map[string]any{"refreshToken": "lampr_made_up"}},
 	} {
 		t.Run(name, func(t *testing.T) {

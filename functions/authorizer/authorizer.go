@@ -88,7 +88,8 @@ func (a *authorizer) authorize(ctx context.Context, r Request) (events.APIGatewa
 
 // decide decides about a request. e is the identified caller.
 func (a *authorizer) decide(ctx context.Context, r *Request) (e identified,
-	out events.APIGatewayCustomAuthorizerResponse, err error) {
+	out events.APIGatewayCustomAuthorizerResponse, err error,
+) {
 	e, err = a.identify(ctx, r)
 	if fault.Is(err, fault.Unauthenticated) {
 		a.Log.DebugContext(ctx, "refused a credential", "why", err.Error(), "ip", r.RequestContext.Identity.SourceIP)
@@ -136,8 +137,10 @@ func newPolicy(principal, effect string, context map[string]any) events.APIGatew
 		PrincipalID: principal,
 		PolicyDocument: events.APIGatewayCustomAuthorizerPolicy{
 			Version: "2012-10-17",
-			Statement: []events.IAMPolicyStatement{{Action: []string{"execute-api:Invoke"}, Effect: effect,
-				Resource: []string{"*"}}},
+			Statement: []events.IAMPolicyStatement{{
+				Action: []string{"execute-api:Invoke"}, Effect: effect,
+				Resource: []string{"*"},
+			}},
 		},
 		Context: context,
 	}

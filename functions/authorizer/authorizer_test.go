@@ -156,11 +156,15 @@ func TestWhereTheCredentialIsLookedFor(t *testing.T) {
 		"in Proxy-Authorization":  {headerRequest("Proxy-Authorization", good), "Unauthorized"},
 		"in X-Authorization":      {headerRequest("X-Authorization", good), "Unauthorized"},
 		"in a cookie":             {headerRequest("Cookie", "Authorization="+good), "Unauthorized"},
-		"in the query": {Request{QueryStringParameters: map[string]string{"Authorization": good,
-			"access_token": good}}, "Unauthorized"},
+		"in the query": {Request{QueryStringParameters: map[string]string{
+			"Authorization": good,
+			"access_token":  good,
+		}}, "Unauthorized"},
 		"only where each has one value": {Request{Headers: map[string]string{"authorization": good}}, "Allow"},
-		"twice, where each has one": {Request{Headers: map[string]string{"authorization": good,
-			"Authorization": good}}, "Unauthorized"},
+		"twice, where each has one": {Request{Headers: map[string]string{
+			"authorization": good,
+			"Authorization": good,
+		}}, "Unauthorized"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := judgeRequest(f, c.r); got != c.want {
@@ -267,18 +271,28 @@ func TestACustomRoleIsWhatTheOrganizationSaysNow(t *testing.T) {
 		may, not string
 	}{
 		{"without a row of roles", nil, "", "actions:read"},
-		{"with the role",
+		{
+			"with the role",
 			identity.Access{Roles: map[string]identity.CustomRole{"role_1": {Policies: []string{"actions:read"}}}},
-			"actions:read", "budgets:read"},
-		{"with a changed role",
+			"actions:read", "budgets:read",
+		},
+		{
+			"with a changed role",
 			identity.Access{Roles: map[string]identity.CustomRole{"role_1": {Policies: []string{"budgets:read"}}}},
-			"budgets:read", "actions:read"},
-		{"with another organization's",
-			identity.Access{Roles: map[string]identity.CustomRole{"role_2": {Policies: []string{"actions:read"}}}}, "",
-			"actions:read"},
-		{"with a role of a system role's name",
-			identity.Access{Roles: map[string]identity.CustomRole{"viewer": {Policies: []string{"*:*"}}}}, "",
-			"actions:read"},
+			"budgets:read", "actions:read",
+		},
+		{
+			"with another organization's",
+			identity.Access{Roles: map[string]identity.CustomRole{"role_2": {Policies: []string{"actions:read"}}}},
+			"",
+			"actions:read",
+		},
+		{
+			"with a role of a system role's name",
+			identity.Access{Roles: map[string]identity.CustomRole{"viewer": {Policies: []string{"*:*"}}}},
+			"",
+			"actions:read",
+		},
 	} {
 		if c.roles != nil {
 			fx.Put(identity.AccessKey(org), c.roles)

@@ -25,8 +25,10 @@ func BenchmarkAuthorize(b *testing.B) {
 			b.StopTimer()
 			header = signToken(fx, org)
 			fx.Put(identity.SessionKey(sid),
-				identity.Session{ID: sid, User: user, Org: org, State: identity.SessionLive,
-					Absolute: fx.Clock.Now().Add(24 * time.Hour).Unix()})
+				identity.Session{
+					ID: sid, User: user, Org: org, State: identity.SessionLive,
+					Absolute: fx.Clock.Now().Add(24 * time.Hour).Unix(),
+				})
 			b.StartTimer()
 		}
 		if got := verdictOf(f, header); got != "Allow" {

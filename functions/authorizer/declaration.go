@@ -11,8 +11,10 @@ var Declaration = platform.Declaration{
 	Name:  "authorizer",
 	Share: 150,
 	Access: table.Access{
-		Reads: []table.Partition{identity.MetaPartition, identity.MemberPartition, identity.UserPartition,
-			identity.SessionPartition},
+		Reads: []table.Partition{
+			identity.MetaPartition, identity.MemberPartition, identity.UserPartition,
+			identity.SessionPartition,
+		},
 		Writes: []table.Partition{identity.PATPartition, "RATE#*"},
 	},
 	Samples: []string{"forged-token", "token"},

@@ -60,8 +60,10 @@ func (a *authorizer) identifyPATUser(at userInOrg, hash string, found map[table.
 	if err = a.checkPATLogin(at, t, u, found); err != nil {
 		return identified{}, err
 	}
-	c := identity.Caller{Org: at.org, User: u.ID, Email: u.Email, Method: identity.MethodPAT, SSO: t.SSO != "",
-		Grants: grants}
+	c := identity.Caller{
+		Org: at.org, User: u.ID, Email: u.Email, Method: identity.MethodPAT, SSO: t.SSO != "",
+		Grants: grants,
+	}
 	return identified{c, a.preparePATUse(hash, t)}, nil
 }
 
@@ -80,7 +82,8 @@ func (a *authorizer) decodeLivePAT(row table.Item) (identity.PAT, error) {
 // sign-on works in that organization only. An organization that requires its own sign-on accepts no other tokens,
 // except those of its owners.
 func (a *authorizer) checkPATLogin(at userInOrg, t identity.PAT, u identity.User,
-	found map[table.Key]table.Item) error {
+	found map[table.Key]table.Item,
+) error {
 	if t.SSO != "" {
 		if t.SSO != at.org {
 			return refuseRequest("token " + t.ID + " works in " + t.SSO + " only")

@@ -14,7 +14,7 @@ import (
 const (
 	perMinute     = 100 // requests of an organization in a clock minute
 	maxRemembered = 10_000
-	// below the time-out of the function; a request that reaches it passes uncounted, so it is long
+	// below the time-out of the function; a request that reaches it passes uncounted, so it is long.
 	countTimeout = 8 * time.Second
 )
 

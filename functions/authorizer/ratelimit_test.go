@@ -145,14 +145,22 @@ func TestWhenTheStoreFails(t *testing.T) {
 		fault table.Injection
 		want  string
 	}{
-		"the counter is throttled: who floods is refused": {table.Injection{Harm: table.Throttle, PK: "RATE#"},
-			"Deny"},
-		"the counter is down: the request passes": {table.Injection{Harm: table.FailBefore, PK: "RATE#"},
-			"Allow"},
-		"the counter's reply is lost: the request passes": {table.Injection{Harm: table.FailAfter, PK: "RATE#"},
-			"Allow"},
-		"the session cannot be read: nobody is let through": {table.Injection{Harm: table.FailBefore, PK: "SESS#"},
-			"error"},
+		"the counter is throttled: who floods is refused": {
+			table.Injection{Harm: table.Throttle, PK: "RATE#"},
+			"Deny",
+		},
+		"the counter is down: the request passes": {
+			table.Injection{Harm: table.FailBefore, PK: "RATE#"},
+			"Allow",
+		},
+		"the counter's reply is lost: the request passes": {
+			table.Injection{Harm: table.FailAfter, PK: "RATE#"},
+			"Allow",
+		},
+		"the session cannot be read: nobody is let through": {
+			table.Injection{Harm: table.FailBefore, PK: "SESS#"},
+			"error",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			fx := apitest.New(t)

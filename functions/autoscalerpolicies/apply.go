@@ -28,20 +28,23 @@ func (s *service) readAccount(ctx context.Context, p readiness.Policy) (inventor
 
 // askScaling asks the cloud for the current scaling of a target.
 func (s *service) askScaling(ctx context.Context, t readiness.PolicyTarget, a inventory.Account) (cloud.Autoscaling,
-	error) {
+	error,
+) {
 	return s.callConnector(ctx, inventory.AskAutoscaling, a,
 		inventory.AutoscalingQuestion{Type: t.Type, Region: t.Region, UID: t.UID})
 }
 
 // setScaling asks the cloud to set the scaling of a target, and returns the scaling afterwards.
 func (s *service) setScaling(ctx context.Context, t readiness.PolicyTarget, a inventory.Account,
-	want cloud.Autoscaling) (cloud.Autoscaling, error) {
+	want cloud.Autoscaling,
+) (cloud.Autoscaling, error) {
 	return s.callConnector(ctx, inventory.AskSetAutoscaling, a,
 		inventory.AutoscalingQuestion{Type: t.Type, Region: t.Region, UID: t.UID, Want: want})
 }
 
 func (s *service) callConnector(ctx context.Context, ask string, a inventory.Account,
-	of inventory.AutoscalingQuestion) (cloud.Autoscaling, error) {
+	of inventory.AutoscalingQuestion,
+) (cloud.Autoscaling, error) {
 	q := inventory.Question{Ask: ask, Org: identity.CallerOrg(ctx), Account: a, Autoscaling: of}
 	var got cloud.Autoscaling
 	if strings.HasPrefix(of.Type, inventory.ClusterProvider+"-") && a.Provider != inventory.ClusterProvider {
@@ -71,7 +74,8 @@ func (s *service) applyNow(ctx context.Context, in *PolicyInput) (AutoscalerPoli
 
 // autopilot applies a policy that is applied after each write. A failure is shown by its status only.
 func (s *service) autopilot(ctx context.Context, p readiness.Policy, a inventory.Account) (readiness.Policy,
-	error) {
+	error,
+) {
 	if p.Mode != readiness.Autopilot || p.Status == readiness.PolicyPaused {
 		return p, nil
 	}
@@ -118,7 +122,8 @@ func checkConnected(a inventory.Account) error {
 
 // applyPolicy scales the target as the policy says, under an exclusive claim. It returns the policy after that.
 func (s *service) applyPolicy(ctx context.Context, p readiness.Policy, a inventory.Account) (readiness.Policy,
-	error) {
+	error,
+) {
 	if err := s.checkActs(ctx, p); err != nil {
 		return p, err
 	}
@@ -151,7 +156,8 @@ func (s *service) applyPolicy(ctx context.Context, p readiness.Policy, a invento
 // askRunning asks the cloud for the scaling of a policy's target. It refuses a target with 0 instances and a
 // disconnected account.
 func (s *service) askRunning(ctx context.Context, p readiness.Policy, a inventory.Account) (cloud.Autoscaling,
-	error) {
+	error,
+) {
 	if err := checkConnected(a); err != nil {
 		return cloud.Autoscaling{}, err
 	}
@@ -164,12 +170,15 @@ func (s *service) askRunning(ctx context.Context, p readiness.Policy, a inventor
 
 // recordRefusal records that a policy could not be applied, and returns the reason as an error.
 func (s *service) recordRefusal(ctx context.Context, claimed readiness.Policy, live *cloud.Autoscaling,
-	why error) (readiness.Policy, error) {
+	why error,
+) (readiness.Policy, error) {
 	next := claimed
 	next.Status, next.Note = readiness.PolicyFailed, fault.Message(why)
 	next.Note = next.Note[:min(len(next.Note), maxNote)]
-	e := readiness.PolicyEntry{Kind: readiness.LogRefused, By: identity.CallerFrom(ctx).Email, Message: next.Note,
-		Before: live}
+	e := readiness.PolicyEntry{
+		Kind: readiness.LogRefused, By: identity.CallerFrom(ctx).Email, Message: next.Note,
+		Before: live,
+	}
 	saved, err := s.store.Save(context.WithoutCancel(ctx), identity.CallerOrg(ctx), claimed, next, e)
 	if err != nil {
 		return claimed, err
@@ -193,8 +202,10 @@ func driftOf(p readiness.Policy, live cloud.Autoscaling) []readiness.PolicyEntry
 	if was.IsMetBy(live) && live.IsMetBy(was) {
 		return nil
 	}
-	return []readiness.PolicyEntry{{Kind: readiness.LogDrifted,
-		Message: "somebody else has changed it since it was applied", Before: p.Applied, After: &live}}
+	return []readiness.PolicyEntry{{
+		Kind:    readiness.LogDrifted,
+		Message: "somebody else has changed it since it was applied", Before: p.Applied, After: &live,
+	}}
 }
 
 func (s *service) pausePolicy(ctx context.Context, in *PolicyInput) (AutoscalerPolicy, error) {

@@ -82,7 +82,8 @@ func (s *service) createPolicy(ctx context.Context, in *struct{ Body NewAutoscal
 
 // findTarget finds the target in the inventory, and its account.
 func (s *service) findTarget(ctx context.Context, p *readiness.Policy, t AutoscalerTarget) (inventory.Account,
-	error) {
+	error,
+) {
 	r, account, err := s.findResource(ctx, writing, p.CloudAccountID, t)
 	p.Target = readiness.PolicyTarget{Type: r.Type, UID: r.UID, Region: r.Region}
 	return account, err
@@ -90,7 +91,8 @@ func (s *service) findTarget(ctx context.Context, p *readiness.Policy, t Autosca
 
 // findResource finds a resource of an account, and the account. The caller must hold the policy on the resource.
 func (s *service) findResource(ctx context.Context, policy, accountID string, t AutoscalerTarget) (inventory.Listed,
-	inventory.Account, error) {
+	inventory.Account, error,
+) {
 	c, none := identity.CallerFrom(ctx), inventory.Account{}
 	if !id.IsValid("ca", accountID) {
 		return inventory.Listed{}, none,
@@ -143,7 +145,8 @@ func (s *service) checkRoom(ctx context.Context, p readiness.Policy) error {
 // adoptTarget asks the cloud for the current scaling of the target. It refuses a size of 0, because the target would
 // later be restored to it.
 func (s *service) adoptTarget(ctx context.Context, p readiness.Policy, account inventory.Account) (cloud.Autoscaling,
-	error) {
+	error,
+) {
 	found, err := s.askScaling(ctx, p.Target, account)
 	switch {
 	case fault.Is(err, fault.NotFound):

@@ -28,8 +28,10 @@ var Declaration = platform.Declaration{
 	Samples: []string{"list"},
 	Kinds:   []platform.Kind{{Name: "autoscaler policy", Prefix: "asp", Delete: "deleteAutoscalerPolicy"}},
 	Names: []platform.Reference{
-		{From: "autoscaler policy", To: "cloud account", Fields: []string{"cloudAccountID"}, OnDelete: platform.Refused,
-			OnDetach: platform.Ended},
+		{
+			From: "autoscaler policy", To: "cloud account", Fields: []string{"cloudAccountID"}, OnDelete: platform.Refused,
+			OnDetach: platform.Ended,
+		},
 		{From: "autoscaler policy", To: "resource", Fields: []string{"uid"}, OnDelete: platform.Kept},
 	},
 }

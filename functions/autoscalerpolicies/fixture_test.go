@@ -48,8 +48,10 @@ func newFixture(t *testing.T) *fixture {
 // connectAccount makes the account anew, with these settings besides.
 func (f *fixture) connectAccount(settings map[string]string, level string) {
 	f.Helper()
-	all := map[string]string{"size": "200", "regions": region, "stopped": "0", "transitionSeconds": "0",
-		"kinds": "aws-ec2,aws-asg,aws-ecs,azure-vmss,gcp-mig,kubernetes-deployment"}
+	all := map[string]string{
+		"size": "200", "regions": region, "stopped": "0", "transitionSeconds": "0",
+		"kinds": "aws-ec2,aws-asg,aws-ecs,azure-vmss,gcp-mig,kubernetes-deployment",
+	}
 	maps.Copy(all, settings)
 	sealed, err := inventory.SealCredentials(f.Context(), f.Sealer, inventory.SecretPlace(apitest.Org, f.account), all)
 	f.Must(err)
@@ -63,11 +65,15 @@ func (f *fixture) connectAccount(settings map[string]string, level string) {
 // conn opens the account besides the product, as its owner does.
 func (f *fixture) conn() cloud.Conn {
 	f.Helper()
-	a := inventory.Account{ID: f.account, Provider: simulated.Name, CloudAccountID: "111122223333",
-		AuthMethod: simulated.AuthMethod}
+	a := inventory.Account{
+		ID: f.account, Provider: simulated.Name, CloudAccountID: "111122223333",
+		AuthMethod: simulated.AuthMethod,
+	}
 	a.Sealed = apitest.Read[inventory.Account](f.Fixture, inventory.AccountKey(apitest.Org, f.account)).Sealed
-	c, err := inventory.Clouds{Sealer: f.Sealer,
-		Providers: cloud.Providers{simulated.Name: f.provider}}.Connect(f.In(apitest.Org), apitest.Org, a)
+	c, err := inventory.Clouds{
+		Sealer:    f.Sealer,
+		Providers: cloud.Providers{simulated.Name: f.provider},
+	}.Connect(f.In(apitest.Org), apitest.Org, a)
 	f.Must(err)
 	return c
 }
@@ -101,8 +107,10 @@ func (f *fixture) discoverKind(kind string) {
 // policyBody is of a policy for a group of a type, the nth; more replaces fields.
 func (f *fixture) policyBody(kind string, n int, more ...map[string]any) map[string]any {
 	f.Helper()
-	out := map[string]any{"name": kind, "cloudAccountID": f.account,
-		"target": map[string]any{"type": kind, "uid": f.byType[kind][n].UID}}
+	out := map[string]any{
+		"name": kind, "cloudAccountID": f.account,
+		"target": map[string]any{"type": kind, "uid": f.byType[kind][n].UID},
+	}
 	for _, m := range more {
 		maps.Copy(out, m)
 	}

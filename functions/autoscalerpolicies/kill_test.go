@@ -93,9 +93,11 @@ func (c *client) answer(got apitest.Answer, done string) error {
 // state says how all is in the end.
 func (c *client) state() string {
 	c.Helper()
-	live := c.liveScaling(AutoscalerPolicy{Target: AutoscalerTarget{Type: cloud.AWSASG,
+	live := c.liveScaling(AutoscalerPolicy{Target: AutoscalerTarget{
+		Type:   cloud.AWSASG,
 		UID:    c.byType[cloud.AWSASG][0].UID,
-		Region: region}})
+		Region: region,
+	}})
 	left := apitest.Rows[readiness.Policy](c.Fixture, readiness.PolicyKey(apitest.Org, "").PK)
 	left = slices.DeleteFunc(left, func(p readiness.Policy) bool { return !strings.HasPrefix(p.ID, "asp_") })
 	return fmt.Sprintf("%s; %d policies; target as it was found: %v (%s)", c.done, len(left),
@@ -110,8 +112,10 @@ func TestPolicy_KilledAtFiftyStepsIsGivenBackAsItWasFound(t *testing.T) {
 			killpoint.LosesNothing(t, 50, func(t *testing.T, lives *killpoint.Lives) string {
 				t.Helper()
 				c := &client{fixture: newFixture(t), applies: applies}
-				c.found = c.liveScaling(AutoscalerPolicy{Target: AutoscalerTarget{Type: cloud.AWSASG,
-					UID: c.byType[cloud.AWSASG][0].UID, Region: region}})
+				c.found = c.liveScaling(AutoscalerPolicy{Target: AutoscalerTarget{
+					Type: cloud.AWSASG,
+					UID:  c.byType[cloud.AWSASG][0].UID, Region: region,
+				}})
 				lives.Run(t, t.Context(), func(_ context.Context, p *killpoint.Process) error {
 					return c.run(c.process(p))
 				})

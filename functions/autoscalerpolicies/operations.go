@@ -31,8 +31,10 @@ type service struct {
 // Operations returns the operations of the group.
 func Operations(p *platform.Platform) *rest.Group {
 	g := rest.NewGroup("VM Autoscaling")
-	s := &service{p, readiness.NewPolicyStore(p.Table, p.Clock), inventory.New(p), measurement.New(p),
-		readiness.New(p.Table, p.Clock)}
+	s := &service{
+		p, readiness.NewPolicyStore(p.Table, p.Clock), inventory.New(p), measurement.New(p),
+		readiness.New(p.Table, p.Clock),
+	}
 	missing, all := []int{http.StatusNotFound}, []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict}
 	rest.Handle(g, rest.Op{
 		ID: "listAutoscalerPolicies", Method: http.MethodGet, Path: policies, Policy: reading, Scoped: true,

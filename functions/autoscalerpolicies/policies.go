@@ -226,6 +226,8 @@ func (s *service) listLogs(ctx context.Context, in *logsInput) (rest.List[Autosc
 }
 
 func newEntry(e readiness.PolicyEntry) AutoscalerEntry {
-	return AutoscalerEntry{e.ID, e.Kind, e.At, rest.Optional(e.By), rest.Optional(e.Message),
-		newOptionalScaling(e.Before), newOptionalScaling(e.After)}
+	return AutoscalerEntry{
+		e.ID, e.Kind, e.At, rest.Optional(e.By), rest.Optional(e.Message),
+		newOptionalScaling(e.Before), newOptionalScaling(e.After),
+	}
 }

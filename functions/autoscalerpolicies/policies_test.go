@@ -54,8 +54,10 @@ func TestPolicies_AreOfOneOrganization(t *testing.T) {
 	f := newFixture(t)
 	p := f.createPolicy()
 	path := "/autoscaler-policies/" + p.ID
-	for _, request := range []string{"GET " + path, "PUT " + path, "DELETE " + path, "POST " + path + "/apply",
-		"POST " + path + "/pause", "POST " + path + "/resume", "GET " + path + "/logs"} {
+	for _, request := range []string{
+		"GET " + path, "PUT " + path, "DELETE " + path, "POST " + path + "/apply",
+		"POST " + path + "/pause", "POST " + path + "/resume", "GET " + path + "/logs",
+	} {
 		f.Call(eve, request, "{}").Want(http.StatusNotFound, p.ID)
 	}
 	f.Equal("of the other one",
@@ -63,8 +65,10 @@ func TestPolicies_AreOfOneOrganization(t *testing.T) {
 	f.Call(eve, "POST /autoscaler-policies", f.policyBody(cloud.AWSASG, 1)).Want(http.StatusBadRequest, "target.uid")
 	f.Call(eve, "GET /autoscaler-policies/smart-defaults?cloud_account_id="+f.account+
 		"&target_type=aws-asg&target_uid="+p.Target.UID).Want(http.StatusNotFound, "target.uid")
-	for _, request := range []string{"POST /autoscaler-policies", "PUT " + path, "DELETE " + path,
-		"POST " + path + "/apply", "POST " + path + "/pause", "POST " + path + "/resume"} {
+	for _, request := range []string{
+		"POST /autoscaler-policies", "PUT " + path, "DELETE " + path,
+		"POST " + path + "/apply", "POST " + path + "/pause", "POST " + path + "/resume",
+	} {
 		f.Call(vic, request, f.policyBody(cloud.AWSASG, 1)).Want(http.StatusForbidden)
 	}
 	f.Equal("of a viewer", apitest.Data[AutoscalerPolicy](f.Call(vic, "GET "+path)).ID, p.ID)
@@ -106,8 +110,11 @@ func TestPolicies_BadInputIsRefusedByFieldAndValue(t *testing.T) {
 		{map[string]any{"cooldownSeconds": 90000}, 400, "cooldownSeconds", "90000"},
 		{map[string]any{"min": "many"}, 400, "min", ""},
 		{map[string]any{"cloudAccountID": "nonsense"}, 400, "cloudAccountID", "nonsense"},
-		{map[string]any{"cloudAccountID": "ca_01k6v0e4y0c2b7m9q8r5t3w1xz"}, 400, "target.uid",
-			"ca_01k6v0e4y0c2b7m9q8r5t3w1xz"},
+		{
+			map[string]any{"cloudAccountID": "ca_01k6v0e4y0c2b7m9q8r5t3w1xz"},
+			400, "target.uid",
+			"ca_01k6v0e4y0c2b7m9q8r5t3w1xz",
+		},
 		{target(map[string]any{"type": "aws-asg", "uid": "arn:nothing"}), 400, "target.uid", "arn:nothing"},
 		{target(map[string]any{"type": "aws-ec2", "uid": uid}), 400, "type", ""},
 		{target(map[string]any{"type": "aws-ecs", "uid": uid}), 400, "target.type", "aws-asg"},
@@ -119,8 +126,10 @@ func TestPolicies_BadInputIsRefusedByFieldAndValue(t *testing.T) {
 		body := f.policyBody(cloud.AWSASG, 1, map[string]any{"name": fmt.Sprint("p", i)}, c.change)
 		f.Call(ada, "POST /autoscaler-policies", body).Want(c.status, c.field, c.value)
 	}
-	for _, body := range []string{`{"min":null}`, `{"mode":null}`, `{"name":null}`, `{"min":5000000}`, `{"desired":-4}`,
-		`{"targetCPUPercent":0}`} {
+	for _, body := range []string{
+		`{"min":null}`, `{"mode":null}`, `{"name":null}`, `{"min":5000000}`, `{"desired":-4}`,
+		`{"targetCPUPercent":0}`,
+	} {
 		f.Call(ada, "PUT /autoscaler-policies/"+p.ID, body).Want(http.StatusBadRequest)
 	}
 	f.Call(ada, "GET /autoscaler-policies/nonsense").Want(http.StatusNotFound, "nonsense")
@@ -181,8 +190,10 @@ func TestPolicies_APlanThatHasThePolicyKeepsItsCapacity(t *testing.T) {
 func TestPolicies_AreAtMostSoMany(t *testing.T) {
 	f := newFixture(t)
 	for i := range readiness.MaxPolicies {
-		p := readiness.Policy{ID: id.New("asp", f.Clock.Now()), Name: strconv.Itoa(i),
-			Target: readiness.PolicyTarget{UID: strconv.Itoa(i)}}
+		p := readiness.Policy{
+			ID: id.New("asp", f.Clock.Now()), Name: strconv.Itoa(i),
+			Target: readiness.PolicyTarget{UID: strconv.Itoa(i)},
+		}
 		it, err := table.NewItem(readiness.PolicyKey(apitest.Org, p.ID), p)
 		f.Must(err)
 		f.Write(table.Put(it))
@@ -194,8 +205,10 @@ func TestPolicies_AreAtMostSoMany(t *testing.T) {
 func TestPolicies_SeveralAtOnceAreNoMoreThanTheMost(t *testing.T) {
 	f := newFixture(t)
 	for i := range readiness.MaxPolicies - 1 {
-		p := readiness.Policy{ID: id.New("asp", f.Clock.Now()), Name: strconv.Itoa(i),
-			Target: readiness.PolicyTarget{UID: strconv.Itoa(i)}}
+		p := readiness.Policy{
+			ID: id.New("asp", f.Clock.Now()), Name: strconv.Itoa(i),
+			Target: readiness.PolicyTarget{UID: strconv.Itoa(i)},
+		}
 		f.Write(table.Put(apitest.Value(table.NewItem(readiness.PolicyKey(apitest.Org, p.ID), p))(f)))
 	}
 	const makers = 3
@@ -205,8 +218,10 @@ func TestPolicies_SeveralAtOnceAreNoMoreThanTheMost(t *testing.T) {
 	for i := range errs {
 		wg.Go(func() {
 			name := "late " + strconv.Itoa(i)
-			p := readiness.Policy{ID: id.New("asp", f.Clock.Now()), Name: name,
-				Target: readiness.PolicyTarget{UID: name}}
+			p := readiness.Policy{
+				ID: id.New("asp", f.Clock.Now()), Name: name,
+				Target: readiness.PolicyTarget{UID: name},
+			}
 			_, errs[i] = store.Create(f.In(apitest.Org), apitest.Org, p, nil)
 		})
 	}

@@ -77,7 +77,8 @@ func (s *service) unheldWrite(ctx context.Context, p readiness.Policy) (table.Wr
 // restoreTarget gives the target its original scaling back. A target that no longer exists needs nothing.
 func (s *service) restoreTarget(ctx context.Context, p readiness.Policy) (DeletedAutoscalerPolicy,
 	[]readiness.PolicyEntry,
-	error) {
+	error,
+) {
 	out := DeletedAutoscalerPolicy{ID: p.ID}
 	account, err := s.writableAccount(ctx, p)
 	if err != nil {

@@ -73,8 +73,11 @@ func superseders(p *cost.Period) []string {
 
 func (s *service) entryOf(a *inventory.Account, e billimport.Entry) SyncEntry {
 	status, message := e.StatusAt(s.p.Clock.Now(), a.CreatedAt)
-	return SyncEntry{a.ID, a.Provider, rest.Optional(e.LastSyncedAt), string(status), min(e.Months, billimport.MaxMonths),
-		message, []string{}}
+	return SyncEntry{
+		a.ID, a.Provider, rest.Optional(e.LastSyncedAt), string(status), min(e.Months, billimport.MaxMonths),
+		message,
+		[]string{},
+	}
 }
 
 func (s *service) verify(ctx context.Context, _ *noInput) (rest.Job, error) {

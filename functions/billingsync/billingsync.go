@@ -178,8 +178,10 @@ func (w *worker) abandon(ctx context.Context, in Share, why *workflow.Caught) (S
 	if in.Rebuild {
 		return in, w.addRebuild(ctx, in.Org, w.p.Clock.Now().Add(rebuildPause))
 	}
-	f := billimport.Failure{Step: billimport.Reachability, Message: "the import was given up: " + why.String(),
-		At: w.p.Clock.Now()}
+	f := billimport.Failure{
+		Step: billimport.Reachability, Message: "the import was given up: " + why.String(),
+		At: w.p.Clock.Now(),
+	}
 	if in.UploadID != "" {
 		err := w.endUpload(ctx, in.Input, func(u *billimport.Upload) {
 			u.Errors = []billimport.RowError{{Message: f.Message}}

@@ -159,8 +159,10 @@ func (s *fixture) change(id string, more ...settings) {
 
 func (s *fixture) plan(more ...settings) simulated.Plan {
 	s.Helper()
-	return apitest.Value(simulated.Planted(cloud.Account{Provider: "simulated", NativeID: native,
-		Credentials: small(more...)}, s.clk.Now()))(s)
+	return apitest.Value(simulated.Planted(cloud.Account{
+		Provider: "simulated", NativeID: native,
+		Credentials: small(more...),
+	}, s.clk.Now()))(s)
 }
 
 func (s *fixture) verify() {

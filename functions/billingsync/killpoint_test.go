@@ -49,8 +49,10 @@ func (s *fixture) service() killpoint.Service {
 		Clock:     passing{hurried{began: clock.System{}.Now()}, s.clk},
 		Handlers: func(p *platform.Platform) map[string]workflow.Handler {
 			providers := cloud.Providers{simulated.Name: simulated.New(p.Table, p.Clock)}
-			return map[string]workflow.Handler{"discovery": discovery.Handler(p, providers),
-				"billingsync": billingsync.Handler(p, providers)}
+			return map[string]workflow.Handler{
+				"discovery":   discovery.Handler(p, providers),
+				"billingsync": billingsync.Handler(p, providers),
+			}
 		},
 	}
 }

@@ -240,8 +240,10 @@ func TestRebuild_KilledAnywhereIsDoneAgain(t *testing.T) {
 
 func TestRebuild_ThatIsGivenUpIsBegunAnewLater(t *testing.T) {
 	s := newFixture(t)
-	call, err := json.Marshal(fields{"task": "abandon",
-		"input": domain.Input{Org: "org_a", JobID: "rebuild_1", Rebuild: true}, "error": fields{"Error": "x"}})
+	call, err := json.Marshal(fields{
+		"task":  "abandon",
+		"input": domain.Input{Org: "org_a", JobID: "rebuild_1", Rebuild: true}, "error": fields{"Error": "x"},
+	})
 	s.Must(err)
 	apitest.Value(s.worker(s.Context(), call))(s)
 	if s.pending() != 1 {

@@ -86,8 +86,10 @@ func TestUpload_WhoseEndCannotBeStoredKeepsItsFileUntilItIs(t *testing.T) {
 			s := newFixture(t)
 			jobID := s.offer("acme", header+charge("1.25", "2026-10", "01"))
 			s.Workflow = s.engine
-			s.store.Inject(table.Injection{Harm: harm, Method: table.WriteMethod,
-				PK: domain.UploadKey("org_a", jobID).PK, Call: write})
+			s.store.Inject(table.Injection{
+				Harm: harm, Method: table.WriteMethod,
+				PK: domain.UploadKey("org_a", jobID).PK, Call: write,
+			})
 			s.Must(s.engine.Start(t.Context(), domain.UploadMachine, jobID,
 				domain.Input{Org: "org_a", JobID: jobID, UploadID: jobID}))
 			s.idle()
@@ -212,8 +214,10 @@ func TestGiveUp_EndsTheRecordOfWorkThatIsParked(t *testing.T) {
 	got := apitest.Data[billing.StartedImport](s.Call(alice, "POST /billing/imports",
 		fields{"vendor": "acme", "fileName": "x.csv", "bytes": 10}), 202)
 	input := apitest.Value(json.Marshal(domain.Input{Org: "org_a", JobID: got.JobID, UploadID: got.JobID}))(s)
-	call := apitest.Value(json.Marshal(workflow.Call{Task: "giveUp", Input: input,
-		Error: &workflow.Caught{Error: "Parked", Cause: "given up"}}))(s)
+	call := apitest.Value(json.Marshal(workflow.Call{
+		Task: "giveUp", Input: input,
+		Error: &workflow.Caught{Error: "Parked", Cause: "given up"},
+	}))(s)
 	apitest.Value(s.worker(s.Context(), call))(s)
 	s.Call(alice, "GET "+got.StatusURL, nil).Want(200, `"failed"`, "given up")
 	s.clk.Advance(2 * time.Hour)

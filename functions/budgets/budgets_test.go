@@ -46,13 +46,19 @@ func newFixture(t *testing.T) *fixture {
 	f.Must(err)
 	jan := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	// to 9 March
-	b := costtest.Bill{Org: apitest.Org, Account: inventorytest.Account, From: jan, To: jan.AddDate(0, 0, 68),
-		Delivered: f.Clock.Now()}
+	b := costtest.Bill{
+		Org: apitest.Org, Account: inventorytest.Account, From: jan, To: jan.AddDate(0, 0, 68),
+		Delivered: f.Clock.Now(),
+	}
 	costtest.Import(f.Fixture, b,
-		costtest.Line{Resource: "i-0", Service: "EC2", USD: costtest.Every("10"),
-			Tags: []bill.Tag{{Key: "env", Value: "prod"}}},
-		costtest.Line{Resource: "i-1", Service: "EC2", USD: costtest.Every("5"),
-			Tags: []bill.Tag{{Key: "env", Value: "dev"}}},
+		costtest.Line{
+			Resource: "i-0", Service: "EC2", USD: costtest.Every("10"),
+			Tags: []bill.Tag{{Key: "env", Value: "prod"}},
+		},
+		costtest.Line{
+			Resource: "i-1", Service: "EC2", USD: costtest.Every("5"),
+			Tags: []bill.Tag{{Key: "env", Value: "dev"}},
+		},
 		costtest.Line{Service: "Support", Category: bill.Purchase, USD: func(day time.Time) string {
 			if day.Day() == 1 {
 				return "30"
@@ -119,20 +125,28 @@ func TestBudgets_BadInputIsRefusedByFieldAndValue(t *testing.T) {
 		{`{"name":"x","scopeType":"org","amountUSD":1,"thresholds":[0]}`, "thresholds", "0"},
 		{`{"name":"x","scopeType":"org","amountUSD":1,"scopeID":"y"}`, "scopeID", "y"},
 		{`{"name":"x","scopeType":"team","amountUSD":1}`, "scopeID", "team"},
-		{`{"name":"x","scopeType":"team","amountUSD":1,"scopeID":"team_01k6v0e4y0c2b7m9q8r5t3w1xz"}`, "scopeID",
-			"team_01k6v0e4y0c2b7m9q8r5t3w1xz"},
-		{`{"name":"x","scopeType":"resource_group","amountUSD":1,"scopeID":"grp_01k6v0e4y0c2b7m9q8r5t3w1xz"}`,
-			"scopeID", "grp_01k6v0e4y0c2b7m9q8r5t3w1xz"},
-		{`{"name":"x","scopeType":"cloud_account","amountUSD":1,"scopeID":"ca_01k6v0e4y0c2b7m9q8r5t3w1xz"}`, "scopeID",
-			"ca_01k6v0e4y0c2b7m9q8r5t3w1xz"},
+		{
+			`{"name":"x","scopeType":"team","amountUSD":1,"scopeID":"team_01k6v0e4y0c2b7m9q8r5t3w1xz"}`, "scopeID",
+			"team_01k6v0e4y0c2b7m9q8r5t3w1xz",
+		},
+		{
+			`{"name":"x","scopeType":"resource_group","amountUSD":1,"scopeID":"grp_01k6v0e4y0c2b7m9q8r5t3w1xz"}`,
+			"scopeID", "grp_01k6v0e4y0c2b7m9q8r5t3w1xz",
+		},
+		{
+			`{"name":"x","scopeType":"cloud_account","amountUSD":1,"scopeID":"ca_01k6v0e4y0c2b7m9q8r5t3w1xz"}`, "scopeID",
+			"ca_01k6v0e4y0c2b7m9q8r5t3w1xz",
+		},
 		{`{"name":"x","scopeType":"resource","amountUSD":1,"scopeID":"i-77"}`, "scopeID", "i-77"},
 		{`{"name":"x","scopeType":"tag","amountUSD":1,"scopeID":"env"}`, "scopeID", "env"},
 	} {
 		f.Call(ada, "POST /budgets", c.body).Want(http.StatusBadRequest, c.field, c.value)
 	}
 	b := f.make("x", budgeting.Org, "", "1")
-	for _, body := range []string{`{"amountUSD":null}`, `{"period":null}`, `{"scopeType":"team"}`,
-		`{"amountUSD":"x"}`} {
+	for _, body := range []string{
+		`{"amountUSD":null}`, `{"period":null}`, `{"scopeType":"team"}`,
+		`{"amountUSD":"x"}`,
+	} {
 		f.Call(ada, "PUT /budgets/"+b.ID, body).Want(http.StatusBadRequest)
 	}
 	f.Call(ada, "GET /budgets/nonsense").Want(http.StatusNotFound)
@@ -224,8 +238,10 @@ func TestBudgets_ListIsBounded(t *testing.T) {
 	store := budgeting.NewStore(f.Table)
 	for n := range budgeting.MaxBudgets {
 		f.Clock.Advance(time.Millisecond)
-		b := budgeting.Budget{ID: id.New("bud", f.Clock.Now()), Name: fmt.Sprint("b", n), ScopeType: budgeting.Org,
-			Amount: money.FromInt(int64(n + 1)), Period: budgeting.Month}
+		b := budgeting.Budget{
+			ID: id.New("bud", f.Clock.Now()), Name: fmt.Sprint("b", n), ScopeType: budgeting.Org,
+			Amount: money.FromInt(int64(n + 1)), Period: budgeting.Month,
+		}
 		apitest.Value(store.Create(f.In(apitest.Org), apitest.Org, b))(f)
 	}
 	f.Call(ada, "POST /budgets", `{"name":"one more","scopeType":"org","amountUSD":1}`).Want(http.StatusBadRequest,

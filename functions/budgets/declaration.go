@@ -25,8 +25,10 @@ var Declaration = platform.Declaration{
 	Samples: []string{"list"},
 	Kinds:   []platform.Kind{{Name: "budget", Prefix: "bud", Delete: "deleteBudget"}},
 	Names: []platform.Reference{
-		{From: "budget", To: "cloud account", Fields: []string{"scopeID"}, OnDelete: platform.Refused,
-			OnDetach: platform.Ended},
+		{
+			From: "budget", To: "cloud account", Fields: []string{"scopeID"}, OnDelete: platform.Refused,
+			OnDetach: platform.Ended,
+		},
 		{From: "budget", To: "resource group", Fields: []string{"scopeID"}, OnDelete: platform.Refused},
 		{From: "budget", To: "team", Fields: []string{"scopeID"}, OnDelete: platform.Refused},
 		{From: "budget", To: "resource", Fields: []string{"scopeID"}, OnDelete: platform.Kept},

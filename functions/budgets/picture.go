@@ -45,8 +45,10 @@ func burnDown(st *BudgetStatus) chart.Chart {
 	for i := range st.BurnDown {
 		d := &st.BurnDown[i]
 		c.Labels = append(c.Labels, d.Date)
-		for n, a := range []money.Amount{money.MustParse(d.SpentUSD), amount.Sub(money.MustParse(d.PlannedUSD)),
-			amount} {
+		for n, a := range []money.Amount{
+			money.MustParse(d.SpentUSD), amount.Sub(money.MustParse(d.PlannedUSD)),
+			amount,
+		} {
 			c.Series[n].Amounts = append(c.Series[n].Amounts, a)
 		}
 	}

@@ -43,8 +43,10 @@ func (s *service) registerCluster(ctx context.Context, in *accessInput) (Cluster
 	if err != nil {
 		return Cluster{}, err
 	}
-	r := inventory.Registration{ClusterName: name, AccountID: a.ID, Method: in.Body.Method,
-		RegisteredAt: s.p.Clock.Now()}
+	r := inventory.Registration{
+		ClusterName: name, AccountID: a.ID, Method: in.Body.Method,
+		RegisteredAt: s.p.Clock.Now(),
+	}
 	if r.Sealed, err = s.sealSecret(ctx, inventory.ClusterPlace(org, a.ID, name), secret); err != nil {
 		return Cluster{}, err
 	}
@@ -78,7 +80,8 @@ func (s *service) secretOf(b Access) (*kubeconfig.Access, error) {
 
 // reviewCluster asks the cloud for the state of the cluster, and the cluster for the permissions of the registration.
 func (s *service) reviewCluster(ctx context.Context, org string, a inventory.Account,
-	r inventory.Registration) (got inventory.ClusterReview, err error) {
+	r inventory.Registration,
+) (got inventory.ClusterReview, err error) {
 	q := inventory.ClusterQuery{Region: r.Region, Name: r.Name}
 	err = s.opener.Ask(ctx,
 		inventory.Question{Ask: inventory.AskClusterReview, Org: org, Account: a, Clusters: q, Registration: r}, &got)

@@ -34,8 +34,10 @@ func newManaged(t *testing.T, provider, level string) *managed {
 	h := managedcluster.Open(provider, s.Platform.Clock, cluster)
 	s.Workers = lambdacall.Local{inventory.Connector: connector.Handler(s.Platform, cloud.Providers{
 		provider: h.Cloud,
-		kubernetes.Name: kubernetes.New(kubernetes.Options{Clock: s.Platform.Clock, PrivateAddresses: true,
-			Attempts: 1}),
+		kubernetes.Name: kubernetes.New(kubernetes.Options{
+			Clock: s.Platform.Clock, PrivateAddresses: true,
+			Attempts: 1,
+		}),
 	})}
 	a := inventory.Account{
 		ID: "ca_01hzzzzzzzzzzzzzzzzzzzzzzy", Provider: provider, CloudAccountID: h.Account.NativeID, Name: "host",
@@ -81,8 +83,10 @@ func TestRegistering_AsksTheClusterWhatMayBeDone(t *testing.T) {
 			c := m.register(byIAM)
 			want := []onboarding.ClusterRule{
 				{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"list"}},
-				{APIGroups: []string{"apps"}, Resources: []string{"deployments", "statefulsets/scale"},
-					Verbs: []string{"patch"}},
+				{
+					APIGroups: []string{"apps"}, Resources: []string{"deployments", "statefulsets/scale"},
+					Verbs: []string{"patch"},
+				},
 			}
 			if c.Status != "missing" || !sameRules(c.Rules, want) {
 				t.Errorf("%+v; want the rules %+v", c, want)
@@ -126,9 +130,11 @@ func TestRegistering_AClusterThatCannotBeAskedSaysWhy(t *testing.T) {
 			m.cluster.Accept = nil
 		}, "the cluster prod does not let these credentials in"},
 		{"it is away", func(m *managed) {
-			m.cluster.AddFault(kubernetestwin.Fault{Op: "create selfsubjectaccessreviews.authorization.k8s.io",
+			m.cluster.AddFault(kubernetestwin.Fault{
+				Op:     "create selfsubjectaccessreviews.authorization.k8s.io",
 				Code:   503,
-				Reason: "ServiceUnavailable", Message: "etcd is away", Times: -1})
+				Reason: "ServiceUnavailable", Message: "etcd is away", Times: -1,
+			})
 		}, "etcd is away"},
 	}
 	for _, tt := range tests {
@@ -151,8 +157,10 @@ func TestRegistering_AKubeconfigIsTriedToo(t *testing.T) {
 	if c.Status != "missing" || len(c.Missing) != 1 || c.Missing[0].Action != "patch cronjobs.batch" {
 		t.Errorf("%+v; want the one that is missing", c)
 	}
-	if c := m.register(fields{"method": "kubeconfig",
-		"kubeconfig": m.cluster.Kubeconfig("another-token-of-nobody")}); c.Status != "unknown" ||
+	if c := m.register(fields{
+		"method":     "kubeconfig",
+		"kubeconfig": m.cluster.Kubeconfig("another-token-of-nobody"),
+	}); c.Status != "unknown" ||
 		strings.Contains(*c.Error, "another-token") {
 		t.Errorf("%+v; want it unknown, and no token told", c)
 	}

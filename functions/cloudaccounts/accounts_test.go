@@ -6,9 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
-	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
@@ -17,12 +15,9 @@ import (
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/workflow"
-	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/testkit/apitest"
-	"lamplighter.dev/shared/testkit/resttest"
 )
 
 type fields = map[string]any
@@ -39,45 +34,96 @@ func TestConnectRefusesWhatCannotBe(t *testing.T) {
 		status int
 		says   string
 	}{
-		{"a provider that nobody has", []fields{{"provider": "oracle"}}, 400,
-			`"oracle" is not available in this deployment; available: aws, azure, gcp, kubernetes, simulated`},
+		{
+			"a provider that nobody has",
+			[]fields{{"provider": "oracle"}},
+			400,
+			`"oracle" is not available in this deployment; available: aws, azure, gcp, kubernetes, simulated`,
+		},
 		{"a provider of nobody", []fields{{"provider": "acme"}}, 400, `"acme"`},
 		{"no provider", []fields{{"provider": nil}}, 400, "provider"},
 		{"an account number of another cloud", []fields{aws, {"cloudAccountID": "my-account"}}, 400, `"my-account"`},
 		{"no name", []fields{{"name": ""}}, 400, "name"},
 		{"a blank name", []fields{{"name": "  "}}, 400, "name"},
-		{"a method of another cloud", []fields{{"authMethod": "kubeconfig"}}, 400,
-			`"kubeconfig" is not one of simulated`},
+		{
+			"a method of another cloud",
+			[]fields{{"authMethod": "kubeconfig"}},
+			400,
+			`"kubeconfig" is not one of simulated`,
+		},
 		{"a level that is none", []fields{{"permissionLevel": "root"}}, 400, "permissionLevel"},
-		{"a missing credential", []fields{aws, {"credentials": keys{"accessKeyID": "AKIA"}}}, 400,
-			"credentials.secretAccessKey"},
-		{"an external id of the customer's",
-			[]fields{aws,
-				{"authMethod": "assume_role",
-					"credentials": keys{"roleArn": "arn:aws:iam::111122223333:role/x", "externalID": "mine"}}}, 400,
-			"onboarding"},
+		{
+			"a missing credential",
+			[]fields{aws, {"credentials": keys{"accessKeyID": "AKIA"}}},
+			400,
+			"credentials.secretAccessKey",
+		},
+		{
+			"an external id of the customer's",
+			[]fields{
+				aws,
+				{
+					"authMethod":  "assume_role",
+					"credentials": keys{"roleArn": "arn:aws:iam::111122223333:role/x", "externalID": "mine"},
+				},
+			},
+			400,
+			"onboarding",
+		},
 		{"an endpoint that is no address", []fields{{"endpointURL": "file:///etc/passwd"}}, 400, "endpointURL"},
 		{"an endpoint with a password", []fields{{"endpointURL": "http://a:b@host"}}, 400, "endpointURL"},
-		{"a region that is not enabled", []fields{{"regions": []string{"eu-north-1"}}}, 400,
-			`"eu-north-1" is not enabled`},
-		{"wrong credentials", []fields{{"credentials": keys{"refuse": "true"}}}, 400,
-			"The security token included in the request is invalid."},
-		{"credentials of another account", []fields{{"credentials": keys{"accountID": "999988887777"}}}, 400,
-			"they open account 999988887777, not 111122223333"},
+		{
+			"a region that is not enabled",
+			[]fields{{"regions": []string{"eu-north-1"}}},
+			400,
+			`"eu-north-1" is not enabled`,
+		},
+		{
+			"wrong credentials",
+			[]fields{{"credentials": keys{"refuse": "true"}}},
+			400,
+			"The security token included in the request is invalid.",
+		},
+		{
+			"credentials of another account",
+			[]fields{{"credentials": keys{"accountID": "999988887777"}}},
+			400,
+			"they open account 999988887777, not 111122223333",
+		},
 		{"a setting that is none", []fields{{"credentials": keys{"size": "huge"}}}, 400, `size is "huge"`},
-		{"a bucket where there are none", []fields{{"billing": keys{"bucket": "acme"}}}, 400,
-			"billing.bucket: bills of simulated have none"},
-		{"a source of another cloud",
-			[]fields{aws,
-				{"billing": keys{"source": "bigquery_export"},
-					"credentials": keys{"accessKeyID": "a", "secretAccessKey": "b"}}}, 400, "billing.source"},
+		{
+			"a bucket where there are none",
+			[]fields{{"billing": keys{"bucket": "acme"}}},
+			400,
+			"billing.bucket: bills of simulated have none",
+		},
+		{
+			"a source of another cloud",
+			[]fields{
+				aws,
+				{
+					"billing":     keys{"source": "bigquery_export"},
+					"credentials": keys{"accessKeyID": "a", "secretAccessKey": "b"},
+				},
+			},
+			400, "billing.source",
+		},
 		{"a source that is none", []fields{{"billing": keys{"source": "paper"}}}, 400, "source"},
-		{"a bucket that is an address", []fields{aws, {"billing": keys{"bucket": "https://evil.example/"}}}, 400,
-			"billing.bucket"},
+		{
+			"a bucket that is an address",
+			[]fields{aws, {"billing": keys{"bucket": "https://evil.example/"}}},
+			400,
+			"billing.bucket",
+		},
 		{"a folder of no bucket", []fields{aws, {"billing": keys{"prefix": "exports"}}}, 400, "billing.prefix"},
-		{"a container of no storage account",
-			[]fields{{"provider": "azure", "cloudAccountID": "11111111-2222-3333-4444-555555555555",
-				"billing": keys{"container": "bills"}}}, 400, "billing.container"},
+		{
+			"a container of no storage account",
+			[]fields{{
+				"provider": "azure", "cloudAccountID": "11111111-2222-3333-4444-555555555555",
+				"billing": keys{"container": "bills"},
+			}},
+			400, "billing.container",
+		},
 		{"a name twice", []fields{{"name": "tAKEN"}}, 409, `"tAKEN"`},
 		{"a number twice", []fields{{"cloudAccountID": "000000000001"}}, 409, "000000000001 is connected already"},
 	}
@@ -208,21 +254,33 @@ func TestUpdateChangesOnlyWhatIsSent(t *testing.T) {
 		{"the level", fields{"permissionLevel": "read_only"}, 200, "", func(b connection.Account) bool {
 			return b.PermissionLevel == "read_only" && b.JobID == nil
 		}},
-		{"the regions", fields{"regions": []string{"us-east-2", "us-east-2"}}, 200, "",
+		{
+			"the regions",
+			fields{"regions": []string{"us-east-2", "us-east-2"}},
+			200, "",
 			func(b connection.Account) bool {
 				return len(b.Regions) == 1 && b.JobID != nil
-			}},
+			},
+		},
 		{"the regions to all", fields{"regions": nil}, 200, "", func(b connection.Account) bool {
 			return len(b.Regions) == 0
 		}},
 		{"a region that is not enabled", fields{"regions": []string{"mars"}}, 400, `"mars"`, nil},
-		{"the credentials", fields{"credentials": keys{"size": "30", "regions": "2"}}, 200, "",
+		{
+			"the credentials",
+			fields{"credentials": keys{"size": "30", "regions": "2"}},
+			200, "",
 			func(b connection.Account) bool {
 				return b.Status == "connecting" && b.JobID != nil
-			}},
+			},
+		},
 		{"wrong credentials", fields{"credentials": keys{"refuse": "true"}}, 400, "security token", nil},
-		{"credentials of another account", fields{"credentials": keys{"accountID": "5"}}, 400, "they open account 5",
-			nil},
+		{
+			"credentials of another account",
+			fields{"credentials": keys{"accountID": "5"}},
+			400, "they open account 5",
+			nil,
+		},
 		{"a method without credentials", fields{"authMethod": "simulated"}, 400, "credentials", nil},
 		{"an empty name", fields{"name": nil}, 400, "name", nil},
 		{"a name that is taken", fields{"name": "oTHER"}, 409, "oTHER", nil},
@@ -289,8 +347,10 @@ func TestAnAccountInUseIsNotDeleted(t *testing.T) {
 	s := newFixture(t)
 	a := s.connectSettled(alice)
 	now := s.Platform.Clock.Now()
-	act := execution.Action{ID: id.New("act", now), ResourceUID: "i-1", CloudAccountID: a.ID, Action: cloud.Stop,
-		Status: execution.Running, CreatedAt: now}
+	act := execution.Action{
+		ID: id.New("act", now), ResourceUID: "i-1", CloudAccountID: a.ID, Action: cloud.Stop,
+		Status: execution.Running, CreatedAt: now,
+	}
 	s.Put(execution.ActionKey(alice.Org, act.ID), act)
 	got := s.call(alice, "DELETE", "/cloud-accounts/"+a.ID, nil)
 	if got.Status != 409 || !strings.Contains(got.Body, act.ID) {
@@ -337,154 +397,5 @@ func TestADeniedKindLeavesTheAccountDegraded(t *testing.T) {
 		if (perm.Status == "denied") != (perm.Action == "rds:DescribeDBInstances") {
 			t.Errorf("%+v", perm)
 		}
-	}
-}
-
-func TestListsAreFilteredSortedAndPaged(t *testing.T) {
-	s := newFixture(t)
-	for i, name := range []string{"Cedar", "ash", "Birch"} {
-		s.connectSettled(alice,
-			fields{"name": name, "cloudAccountID": fmt.Sprint("10", i), "credentials": keys{"size": "10"}})
-	}
-	tests := map[string]string{
-		"":                                   "Cedar ash Birch",
-		"?sort_order=desc":                   "Birch ash Cedar",
-		"?sort_by=name":                      "ash Birch Cedar",
-		"?sort_by=name&sort_order=desc":      "Cedar Birch ash",
-		"?sort_by=name&page=2&limit=2":       "Cedar",
-		"?page=9":                            "",
-		"?search=BIR":                        "Birch",
-		"?search=101":                        "ash",
-		"?status=connected":                  "Cedar ash Birch",
-		"?status=degraded":                   "",
-		"?provider=aws":                      "",
-		"?page=1&limit=1000&unknown=ignored": "Cedar ash Birch",
-	}
-	for query, want := range tests {
-		var names []string
-		for _, a := range apitest.Data[rest.List[connection.Account]](s.call(viewer, "GET", "/cloud-accounts"+query,
-			nil)).Items {
-			names = append(names, a.Name)
-		}
-		if got := strings.Join(names, " "); got != want {
-			t.Errorf("%q: %q; want %q", query, got, want)
-		}
-	}
-	s.call(viewer, "GET", "/cloud-accounts?sort_by=colour", nil).Want(400)
-}
-
-// TestAnotherOrganizationSeesNothing asks for alice's account as bob, and as one who may only look.
-func TestAnotherOrganizationSeesNothing(t *testing.T) {
-	s := newFixture(t)
-	a := s.connectAccount(alice)
-	s.followDiscovery(alice, "/cloud-accounts/"+a.ID+"/discover/"+*a.JobID)
-	path := "/cloud-accounts/" + a.ID
-	tests := []struct {
-		method, path  string
-		body          any
-		bob, onlyLook int
-	}{
-		{"GET", path, nil, 404, 200},
-		{"PUT", path, fields{"name": "Mine"}, 404, 403},
-		{"POST", path + "/discover", nil, 404, 403},
-		{"GET", path + "/discover/" + *a.JobID, nil, 404, 200},
-		{"GET", path + "/permissions", nil, 404, 200},
-		{"GET", path + "/onboarding", nil, 404, 200},
-		{"DELETE", path, nil, 404, 403},
-		// the same number and name are free in another organization
-		{"POST", "/cloud-accounts", accountBody(), 200, 403},
-	}
-	for _, tt := range tests {
-		t.Run(tt.method+" "+strings.ReplaceAll(tt.path, a.ID, "x"), func(t *testing.T) {
-			for c, want := range map[*identity.Caller]int{&bob: tt.bob, &viewer: tt.onlyLook} {
-				if got := s.call(*c, tt.method, tt.path, tt.body); got.Status != want {
-					t.Errorf("%s: %d %s; want %d", c.Email, got.Status, got.Body, want)
-				}
-			}
-		})
-	}
-}
-
-func TestAnythingThatIsNoAccountIsNotFound(t *testing.T) {
-	s := newFixture(t)
-	a := s.connectSettled(alice)
-	for _, path := range []string{"ca_", "ca_01hzzzzzzzzzzzzzzzzzzzzzzz", "x",
-		a.ID + "/discover/job_01hzzzzzzzzzzzzzzzzzzzzzzz", a.ID + "/discover/x"} {
-		if got := s.call(alice, "GET", "/cloud-accounts/"+path, nil); got.Status != 404 {
-			t.Errorf("%s: %d %s; want 404", path, got.Status, got.Body)
-		}
-	}
-}
-
-func TestACloudThatDoesNotAnswerIsNotTheCallersFault(t *testing.T) {
-	s := newFixture(t)
-	got := s.call(alice, "POST", "/cloud-accounts", accountBody(fields{"credentials": keys{"throttle": "1"}}))
-	if got.Status != 500 || !strings.Contains(got.Body, "try again") ||
-		!strings.Contains(got.Body, "RequestLimitExceeded") {
-		t.Errorf("%d %s; want 500 with the cloud's words", got.Status, got.Body)
-	}
-}
-
-func TestADiscoveryThatCannotBeStartedIsLeftToTheSweeper(t *testing.T) {
-	s := newFixture(t, func(p *platform.Platform) {
-		if err := p.Workflow.(*workflow.Embedded).Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	a := s.connectAccount(alice)
-	it, err := s.Table.Get(table.Within(t.Context(), workqueue.Prefix), workqueue.WorkKey(*a.JobID))
-	if err != nil {
-		t.Fatalf("nothing is pending: %v", err)
-	}
-	w, err := table.Decode[workqueue.Work](it)
-	if err != nil || w.Machine != "discovery" || w.Org != alice.Org || !strings.Contains(string(w.Input), a.ID) {
-		t.Errorf("%+v, %v", w, err)
-	}
-}
-
-func TestEveryAnswerIsDescribed(t *testing.T) {
-	s := newFixture(t)
-	seen := resttest.FuzzOperations(t, s.Handler, s.Description(),
-		resttest.Options{Requests: 60, Before: func(r *http.Request) *http.Request {
-			return r.WithContext(identity.WithCaller(r.Context(), alice))
-		}})
-	if len(seen) < 3 {
-		t.Errorf("the requests met only %v", seen)
-	}
-}
-
-// Credentials are revoked and given back. Meanwhile the account shows the cloud's error text, and other accounts
-// continue. The next due discovery connects the account again, without a person.
-func TestRevokedCredentials_AreToldUntilTheyWorkAgain(t *testing.T) {
-	s := newFixture(t)
-	a, other := s.connectSettled(alice), s.connectSettled(alice, fields{"name": "Other", "cloudAccountID": "222"})
-	pass := func(credentials keys, due time.Time) connection.Account {
-		t.Helper()
-		sealed := apitest.Value(inventory.SealCredentials(s.Context(), s.Sealer, inventory.SecretPlace(alice.Org, a.ID),
-			credentials))(t)
-		s.Change(inventory.AccountKey(alice.Org, a.ID), table.Set("sealed", sealed))
-		for _, id := range []string{a.ID, other.ID} {
-			apitest.Value(discovery.StartDue(s.Anywhere(), s.Platform, discovery.Due{Org: alice.Org, AccountID: id},
-				due))(t)
-		}
-		s.waitIdle()
-		if o := s.getAccount(alice, other.ID); o.Status != "connected" || o.Error != nil {
-			t.Errorf("the other account is %s: %v", o.Status, o.Error)
-		}
-		return s.getAccount(alice, a.ID)
-	}
-	s.Put(identity.AccessKey(alice.Org), identity.Access{})
-	midnight := s.Platform.Clock.Now().Truncate(24 * time.Hour)
-	if got := pass(keys{"refuse": "true"}, midnight); got.Status != "disconnected" || got.Error == nil ||
-		!strings.Contains(*got.Error, "security token") || got.ResourceCount != a.ResourceCount {
-		t.Errorf("revoked: %+v; want it disconnected in the cloud's words, with its resources", got)
-	}
-	if got := pass(keys{"size": "60", "regions": "2", "denied": "rds:DescribeDBInstances"},
-		midnight.Add(24*time.Hour)); got.Status != "degraded" || !strings.Contains(*got.Error, "not authorized") {
-		t.Errorf("in part: %+v; want it degraded", got)
-	}
-	if got := pass(keys{"size": "60", "regions": "2"}, midnight.Add(30*time.Hour)); got.Status != "connected" ||
-		got.Error != nil {
-		t.Errorf("given back: %+v; want it connected", got)
 	}
 }

@@ -15,8 +15,10 @@ func TestAddressesThatLeadIntoOurNetworkAreRefused(t *testing.T) {
 		refused       string
 	}{
 		{"metadata", "https://169.254.169.254/latest/meta-data/", false, "link-local or metadata address"},
-		{"metadata where private ones are allowed", "https://169.254.169.254/latest/meta-data/", true,
-			"link-local or metadata address"},
+		{
+			"metadata where private ones are allowed", "https://169.254.169.254/latest/meta-data/", true,
+			"link-local or metadata address",
+		},
 		{"this machine", "https://127.0.0.1:6443", false, "private or special network"},
 		{"this machine where private ones are allowed", "https://127.0.0.1:6443", true, ""},
 		{"a network of ours", "https://10.0.0.1", false, "private or special network"},

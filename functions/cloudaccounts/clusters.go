@@ -142,7 +142,8 @@ func (in *clustersInput) toQuery(known []inventory.Registration) inventory.Clust
 }
 
 func (in *clustersInput) toList(a inventory.Account, known []inventory.Registration,
-	found inventory.ClustersFound) ClusterList {
+	found inventory.ClustersFound,
+) ClusterList {
 	registered := make(map[inventory.ClusterName]*inventory.Registration, len(known))
 	for i := range known {
 		registered[known[i].ClusterName] = &known[i]

@@ -118,8 +118,10 @@ func TestAKubeconfigIsSealedInItsPlaceAndNeverReturned(t *testing.T) {
 	s := newFixture(t)
 	a := s.connectSettled(alice, fields{"credentials": keys{"size": "200", "regions": "2"}})
 	path, n := accessPath(a.ID, "us-east-1", "main"), inventory.ClusterName{Region: "us-east-1", Name: "main"}
-	for _, got := range []apitest.Answer{s.call(alice, "PUT", path, byToken),
-		s.call(alice, "GET", "/cloud-accounts/"+a.ID+"/clusters", nil)} {
+	for _, got := range []apitest.Answer{
+		s.call(alice, "PUT", path, byToken),
+		s.call(alice, "GET", "/cloud-accounts/"+a.ID+"/clusters", nil),
+	} {
 		if got.Status != 200 || strings.Contains(got.Body, "hush") || strings.Contains(got.Body, "sealed") ||
 			strings.Contains(got.Body, "api.example.com") {
 			t.Errorf("%d %s", got.Status, got.Body)
@@ -160,11 +162,17 @@ func TestRegisteringRefusesWhatCannotBe(t *testing.T) {
 		{"no method", "us-east-1", "main", fields{}, 400, "method"},
 		{"a method that is none", "us-east-1", "main", fields{"method": "telnet"}, 400, "method"},
 		{"no kubeconfig", "us-east-1", "main", fields{"method": "kubeconfig"}, 400, "kubeconfig: is required"},
-		{"a kubeconfig that is not needed", "us-east-1", "main",
-			fields{"method": "cloud_iam", "kubeconfig": kubeconfigOf(`"token":"hush-hush"`)}, 400,
-			"only for method kubeconfig"},
-		{"a kubeconfig that is none", "us-east-1", "main", fields{"method": "kubeconfig", "kubeconfig": "hush-hush"},
-			400, "kubeconfig: "},
+		{
+			"a kubeconfig that is not needed", "us-east-1", "main",
+			fields{"method": "cloud_iam", "kubeconfig": kubeconfigOf(`"token":"hush-hush"`)},
+			400,
+			"only for method kubeconfig",
+		},
+		{
+			"a kubeconfig that is none", "us-east-1", "main",
+			fields{"method": "kubeconfig", "kubeconfig": "hush-hush"},
+			400, "kubeconfig: ",
+		},
 		{"a plugin", "us-east-1", "main", given(`"token":"hush-hush","exec":{"command":"aws"}`), 400, "exec"},
 		{"an auth provider", "us-east-1", "main", given(`"auth-provider":{"name":"gcp"}`), 400, "auth-provider"},
 		{"a file", "us-east-1", "main", given(`"tokenFile":"/etc/passwd"`), 400, "tokenFile"},

@@ -28,12 +28,18 @@ func TestUpdate_AnotherEndpointNeedsTheCredentialsAgain(t *testing.T) {
 		"a first endpoint alone":              {nil, fields{"endpointURL": otherEndpoint}, 400},
 		"back to the provider's own":          {ownEndpoint, fields{"endpointURL": nil}, 400},
 		"the same endpoint with another path": {ownEndpoint, fields{"endpointURL": ownEndpoint + "/x"}, 400},
-		"another endpoint beside other fields": {ownEndpoint,
-			fields{"endpointURL": otherEndpoint, "name": "New", "regions": nil}, 400},
+		"another endpoint beside other fields": {
+			ownEndpoint,
+			fields{"endpointURL": otherEndpoint, "name": "New", "regions": nil},
+			400,
+		},
 		"the endpoint that it has":      {ownEndpoint, fields{"endpointURL": ownEndpoint}, 200},
 		"no endpoint where it has none": {nil, fields{"endpointURL": nil}, 200},
-		"another endpoint with its credentials": {ownEndpoint,
-			fields{"endpointURL": otherEndpoint, "credentials": again}, 200},
+		"another endpoint with its credentials": {
+			ownEndpoint,
+			fields{"endpointURL": otherEndpoint, "credentials": again},
+			200,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := &renamed{name: "aws", native: "111122223333"}

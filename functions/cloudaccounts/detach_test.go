@@ -77,10 +77,12 @@ func newUsedFixture(t *testing.T) *usedFixture {
 	f.must(err)
 	part := inventory.Partition{AccountID: usedCA, Provider: "aws", Region: "eu-west-1", Kind: "aws-ec2"}
 	_, err = f.store.UpsertScanned(f.in(), usedOrg,
-		inventory.Batch{Scan: inventory.Scan{Partition: part, ID: "job_1", Started: now}, At: now,
+		inventory.Batch{
+			Scan: inventory.Scan{Partition: part, ID: "job_1", Started: now}, At: now,
 			Resources: []cloud.Resource{
 				{UID: "i-0", Name: "web-0", Status: cloud.Running}, {UID: "i-1", Name: "web-1", Status: cloud.Running},
-			}})
+			},
+		})
 	f.must(err)
 	all, err := f.store.ByUIDs(f.in(), usedOrg, []string{"i-0", "i-1"}, inventory.SeeEverything())
 	f.must(err)

@@ -22,8 +22,10 @@ func (s *service) startDiscovery(ctx context.Context, in *accountInput) (rest.Jo
 	if err != nil {
 		return rest.Job{}, err
 	}
-	return rest.Job{JobID: j.ID, Status: string(j.Status),
-		StatusURL: accounts + "/" + in.AccountID + "/discover/" + j.ID}, nil
+	return rest.Job{
+		JobID: j.ID, Status: string(j.Status),
+		StatusURL: accounts + "/" + in.AccountID + "/discover/" + j.ID,
+	}, nil
 }
 
 // DiscoveryProgress is the progress of a discovery.

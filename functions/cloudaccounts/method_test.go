@@ -107,23 +107,32 @@ func TestConnect_TakesEveryMethodOfTheContract(t *testing.T) {
 		native string // that is stored
 		holds  keys   // the expected settings of the provider: these values, or texts that contain them
 	}{
-		"static keys of AWS": {accountOf("aws", "111122223333", "static_keys",
-			keys{"accessKeyID": "AKIA", "secretAccessKey": "hush-hush", "other": "x"}), "111122223333",
-			keys{"secretAccessKey": "hush-hush"}},
-		"temporary credentials of AWS": {accountOf("aws", "111122223333", "temporary_credentials",
-			keys{"accessKeyID": "AKIA", "secretAccessKey": "hush-hush", "sessionToken": "s"}), "111122223333",
-			keys{"sessionToken": "s"}},
+		"static keys of AWS": {
+			accountOf("aws", "111122223333", "static_keys",
+				keys{"accessKeyID": "AKIA", "secretAccessKey": "hush-hush", "other": "x"}), "111122223333",
+			keys{"secretAccessKey": "hush-hush"},
+		},
+		"temporary credentials of AWS": {
+			accountOf("aws", "111122223333", "temporary_credentials",
+				keys{"accessKeyID": "AKIA", "secretAccessKey": "hush-hush", "sessionToken": "s"}), "111122223333",
+			keys{"sessionToken": "s"},
+		},
 		"a role of AWS": {accountOf("aws", "111122223333", "assume_role",
 			keys{"roleArn": "arn:aws:iam::111122223333:role/x"}), "111122223333", keys{"externalID": "lamplighter-"}},
 		"a service principal": {accountOf("azure", strings.ToUpper(someGUID), "service_principal",
 			principal), someGUID, principal},
-		"federation of Azure": {accountOf("azure", someGUID, "workload_identity_federation",
-			keys{"tenantID": "contoso.onmicrosoft.com", "clientID": strings.ToUpper(someGUID)}), someGUID,
-			keys{"tenantID": "contoso.onmicrosoft.com", "clientID": someGUID}},
+		"federation of Azure": {
+			accountOf("azure", someGUID, "workload_identity_federation",
+				keys{"tenantID": "contoso.onmicrosoft.com", "clientID": strings.ToUpper(someGUID)}), someGUID,
+			keys{"tenantID": "contoso.onmicrosoft.com", "clientID": someGUID},
+		},
 		"a key of a service account": {accountOf("gcp", "my-project-123", "service_account",
 			keys{"serviceAccountKey": kept}), "my-project-123", keys{"serviceAccountKey": `"client_email":"` + robot}},
-		"the key's own fields": {accountOf("gcp", "example.com:my-project", "service_account", fieldsOfKey),
-			"example.com:my-project", keys{"serviceAccountKey": `"client_email":"` + robot}},
+		"the key's own fields": {
+			accountOf("gcp", "example.com:my-project", "service_account", fieldsOfKey),
+			"example.com:my-project",
+			keys{"serviceAccountKey": `"client_email":"` + robot},
+		},
 		"federation of Google": {accountOf("gcp", "my-project-123", "workload_identity_federation",
 			federated), "my-project-123", federated},
 		"federation, as gcloud prints it": {accountOf("gcp", "my-project-123", "workload_identity_federation",
@@ -174,42 +183,64 @@ func TestConnect_NamesWhatIsWrongWithCredentials(t *testing.T) {
 		says string
 	}{
 		"a subscription that is none": {azure("sub-1", someGUID, someGUID), "az account show"},
-		"no subscription": {azure("", someGUID, someGUID),
-			"cloudAccountID: is required for provider azure"},
-		"a tenant that is an address": {azure(someGUID, "evil.example.com/x", someGUID),
-			"credentials.tenantID"},
+		"no subscription": {
+			azure("", someGUID, someGUID),
+			"cloudAccountID: is required for provider azure",
+		},
+		"a tenant that is an address": {
+			azure(someGUID, "evil.example.com/x", someGUID),
+			"credentials.tenantID",
+		},
 		"an application that is none": {azure(someGUID, tenantGUID, "app"), "credentials.clientID"},
-		"a project that is none": {accountOf("gcp", "My Project", "service_account", keys{}),
-			"the id of a project"},
+		"a project that is none": {
+			accountOf("gcp", "My Project", "service_account", keys{}),
+			"the id of a project",
+		},
 		"OAuth without its three steps": {accountOf("gcp", "my-project-123", "oauth",
 			keys{"refreshToken": "hush-hush"}), "/connect/gcp/oauth-url"},
-		"no key": {accountOf("gcp", "my-project-123", "service_account", nil),
-			"credentials.serviceAccountKey: is required"},
+		"no key": {
+			accountOf("gcp", "my-project-123", "service_account", nil),
+			"credentials.serviceAccountKey: is required",
+		},
 		"a key that is no JSON": {accountOf("gcp", "my-project-123", "service_account",
 			keys{"serviceAccountKey": "hush-hush"}), "not the JSON of a key"},
 		"a key that names a program to run": {key(keys{"type": "external_account"}), "not service_account"},
-		"a key that sends its token elsewhere": {key(keys{"token_uri": "http://169.254.169.254/hush-hush"}),
-			"token_uri is not Google's"},
-		"a key of another universe": {key(keys{"universe_domain": "evil.example.com"}),
-			"universe_domain"},
+		"a key that sends its token elsewhere": {
+			key(keys{"token_uri": "http://169.254.169.254/hush-hush"}),
+			"token_uri is not Google's",
+		},
+		"a key of another universe": {
+			key(keys{"universe_domain": "evil.example.com"}),
+			"universe_domain",
+		},
 		"a key of nobody": {key(keys{"client_email": "me@example.com"}), "client_email"},
-		"a key that is not one": {key(keys{"private_key": "hush-hush"}),
-			"private_key is not a key in PEM"},
-		"a pool that is an address": {federation("//evil.example.com/"+pool, robot),
-			"credentials.workloadIdentityProvider"},
+		"a key that is not one": {
+			key(keys{"private_key": "hush-hush"}),
+			"private_key is not a key in PEM",
+		},
+		"a pool that is an address": {
+			federation("//evil.example.com/"+pool, robot),
+			"credentials.workloadIdentityProvider",
+		},
 		"an impersonated somebody": {federation(pool, "../../x"), "credentials.serviceAccountEmail"},
-		"a kubeconfig with a plugin": {accountOf("kubernetes", "", "kubeconfig",
-			keys{"kubeconfig": strings.Replace(kubeconfigText, "token: abc.def", "exec: {command: sh}", 1)}),
-			"credentials.kubeconfig: exec"},
-		"a kubeconfig of the metadata service": {accountOf("kubernetes", "", "kubeconfig",
-			keys{"kubeconfig": strings.Replace(kubeconfigText, "k8s.example.com:6443", "169.254.169.254", 1)}),
-			"credentials.kubeconfig: server"},
+		"a kubeconfig with a plugin": {
+			accountOf("kubernetes", "", "kubeconfig",
+				keys{"kubeconfig": strings.Replace(kubeconfigText, "token: abc.def", "exec: {command: sh}", 1)}),
+			"credentials.kubeconfig: exec",
+		},
+		"a kubeconfig of the metadata service": {
+			accountOf("kubernetes", "", "kubeconfig",
+				keys{"kubeconfig": strings.Replace(kubeconfigText, "k8s.example.com:6443", "169.254.169.254", 1)}),
+			"credentials.kubeconfig: server",
+		},
 		"a cluster by a name": {accountOf("kubernetes", "prod", "kubeconfig",
 			keys{"kubeconfig": kubeconfigText}), "kube-system"},
 		"a cluster that says it is another one": {accountOf("kubernetes", tenantGUID, "kubeconfig",
 			keys{"kubeconfig": kubeconfigText}), "they open account " + someGUID},
-		"a credential that is longer than can be": {azure(someGUID, strings.Repeat("x", 40<<10), someGUID),
-			"longer than"},
+		"a credential that is longer than can be": {
+			azure(someGUID, strings.Repeat("x", 40<<10), someGUID),
+			"longer than",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newFixture(t, withProvider(&renamed{name: tt.body["provider"].(string), native: someGUID}))
@@ -266,8 +297,10 @@ func TestUpdate_KeepsCredentialsUntilNewOnesAreVerified(t *testing.T) {
 	s.call(alice, "PUT", "/cloud-accounts/"+a.ID, change).Want(200)
 	s.waitIdle()
 	s.call(alice, "PUT", "/cloud-accounts/"+a.ID,
-		fields{"authMethod": "workload_identity_federation",
-			"credentials": keys{"tenantID": tenantGUID, "clientID": someGUID}}).Want(200)
+		fields{
+			"authMethod":  "workload_identity_federation",
+			"credentials": keys{"tenantID": tenantGUID, "clientID": someGUID},
+		}).Want(200)
 	s.call(alice, "GET", "/cloud-accounts/"+a.ID+"/permissions", nil).Want(200)
 	if got := r.lastSettings(); got.AuthMethod != "workload_identity_federation" ||
 		got.Credentials["clientSecret"] != "" {

@@ -29,9 +29,11 @@ func (s *service) getOnboarding(ctx context.Context, in *accountInput) (onboardi
 	if err != nil {
 		return onboarding.Steps{}, err
 	}
-	o := onboarding.Organisation{ID: org, ExternalID: external, Principal: s.p.Settings.Principal,
+	o := onboarding.Organisation{
+		ID: org, ExternalID: external, Principal: s.p.Settings.Principal,
 		Issuer: s.p.Settings.TokenIssuer, Subject: s.p.Settings.CloudsRole,
-		TemplateURL: s.p.Settings.RoleTemplateURL}
+		TemplateURL: s.p.Settings.RoleTemplateURL,
+	}
 	if o.Principal != "" {
 		return onboarding.StepsFor(name, o)
 	}

@@ -50,15 +50,18 @@ func (s *service) updateAccount(ctx context.Context, in *changeInput) (connectio
 		return connection.Account{}, err
 	}
 	audit.NoteChange(ctx,
-		audit.Change{After: connection.AuditedAccount{Account: connection.NewRecord(a),
-			CredentialsReplaced: credentials != nil}})
+		audit.Change{After: connection.AuditedAccount{
+			Account:             connection.NewRecord(a),
+			CredentialsReplaced: credentials != nil,
+		}})
 	return connection.NewRecord(a), nil
 }
 
 // changedAccount returns the changed account and its new credentials, or nil if they stay.
 func (s *service) changedAccount(ctx context.Context, org string, a inventory.Account,
 	c ChangedAccount) (inventory.Account,
-	map[string]string, error) {
+	map[string]string, error,
+) {
 	if err := c.checkNull(); err != nil {
 		return a, nil, err
 	}

@@ -86,13 +86,17 @@ func (s *service) listResourceUses(ctx context.Context, org, accountID string, t
 }
 
 // readPolicies are the permissions to see the names of groups, teams and schedules.
-var readPolicies = map[string]string{"resource group": "resource-groups:read", "team": "teams:read",
-	"schedule": "schedules:read"}
+var readPolicies = map[string]string{
+	"resource group": "resource-groups:read", "team": "teams:read",
+	"schedule": "schedules:read",
+}
 
 // useOf returns a use by a record that names resources of the account.
 func useOf(kind, id, name string, resources int) fault.Use {
-	return fault.Use{Kind: kind, ID: id, Name: fmt.Sprintf("%s, %d of its resources", name, resources),
-		Policy: readPolicies[kind]}
+	return fault.Use{
+		Kind: kind, ID: id, Name: fmt.Sprintf("%s, %d of its resources", name, resources),
+		Policy: readPolicies[kind],
+	}
 }
 
 // listOverrides adds the overrides on resources of an account, and the wake links to them.

@@ -16,7 +16,8 @@ import (
 )
 
 func (s *service) connectOrganisation(ctx context.Context, in *struct{ Body NewCloudOrganisation }) (CloudOrganisation,
-	error) {
+	error,
+) {
 	org, now := identity.CallerOrg(ctx), s.p.Clock.Now()
 	o, err := s.prepareOrganisation(in.Body)
 	if err != nil {
@@ -76,7 +77,8 @@ func (s *service) checkOrganisation(o *connection.Organisation) error {
 
 // openOrganisation seals the sent credentials into the organization, and asks the cloud whether they work.
 func (s *service) openOrganisation(ctx context.Context, org string, o *connection.Organisation,
-	sent map[string]string) error {
+	sent map[string]string,
+) error {
 	credentials, err := s.opener.CheckCredentials(ctx, org, o.Account(), sent)
 	if err == nil && o.Provider == "aws" {
 		credentials["memberRole"] = o.MemberRole
@@ -104,7 +106,8 @@ func (s *service) openOrganisation(ctx context.Context, org string, o *connectio
 // storeOrganisation stores the organization, once for each native ID, together with its first synchronization and the
 // due row of the next ones, if there is room for one more.
 func (s *service) storeOrganisation(ctx context.Context, org string, o connection.Organisation,
-	work table.Write) error {
+	work table.Write,
+) error {
 	limited := table.LimitedList{PK: organisationNative(org, o).PK, Noun: "cloud organisations"}
 	return limited.Add(ctx, s.p.Table, func(take table.Write) error {
 		have, err := connection.ListOrganisations(ctx, s.p.Table, org)
@@ -121,7 +124,8 @@ func (s *service) storeOrganisation(ctx context.Context, org string, o connectio
 
 // writeOrganisation stores the organization together with more.
 func (s *service) writeOrganisation(ctx context.Context, org string, o connection.Organisation,
-	more ...table.Write) error {
+	more ...table.Write,
+) error {
 	native, err := connection.Reserve(organisationNative(org, o), o.ID)
 	if err != nil {
 		return err

@@ -17,10 +17,14 @@ type native struct {
 // natives are the formats of the providers with organizations.
 var natives = map[string]native{
 	"aws": {regexp.MustCompile(`^o-[a-z0-9]{10,32}$`), "o- and 10 to 32 letters and digits, or none", true},
-	"azure": {regexp.MustCompile(`^[\pL\pN_().-]{1,90}$`),
-		"the id of a management group, as az account management-group list prints it in name", false},
-	"gcp": {regexp.MustCompile(`^(organizations|folders)/\d{1,19}$`),
-		"organizations/ or folders/ with its number, such as folders/123456789012", false},
+	"azure": {
+		regexp.MustCompile(`^[\pL\pN_().-]{1,90}$`),
+		"the id of a management group, as az account management-group list prints it in name", false,
+	},
+	"gcp": {
+		regexp.MustCompile(`^(organizations|folders)/\d{1,19}$`),
+		"organizations/ or folders/ with its number, such as folders/123456789012", false,
+	},
 	"simulated": {regexp.MustCompile(`^[\w.-]{1,64}$`), "1 to 64 letters, digits, dots and hyphens, or none", true},
 }
 

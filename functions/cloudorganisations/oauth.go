@@ -48,13 +48,17 @@ type pendingGrant struct {
 
 // Both are stored under digests, so that a reader of the table can use neither.
 func (s *service) departureKey(org, state string) table.Key {
-	return table.Key{PK: table.OrgPK(org) + "CONNECT",
-		SK: "STATE#" + identity.Digest(s.p.Settings.CodeKey(), "connect", state)}
+	return table.Key{
+		PK: table.OrgPK(org) + "CONNECT",
+		SK: "STATE#" + identity.Digest(s.p.Settings.CodeKey(), "connect", state),
+	}
 }
 
 func (s *service) connectionKey(org, connectionID string) table.Key {
-	return table.Key{PK: table.OrgPK(org) + "CONNECT",
-		SK: "GRANT#" + identity.Digest(s.p.Settings.CodeKey(), "connection", connectionID)}
+	return table.Key{
+		PK: table.OrgPK(org) + "CONNECT",
+		SK: "GRANT#" + identity.Digest(s.p.Settings.CodeKey(), "connection", connectionID),
+	}
 }
 
 // verifierOf returns the PKCE secret that belongs to a state (RFC 7636).
@@ -257,7 +261,8 @@ type renewal struct {
 }
 
 func (s *service) renewAccount(ctx context.Context, org string, conn pendingGrant, r renewal) (connection.Account,
-	error) {
+	error,
+) {
 	old, err := s.renewableAccount(ctx, org, conn.Account)
 	if err != nil {
 		return connection.Account{}, err

@@ -77,8 +77,10 @@ func (f *oauthFixture) checkRefusal(c identity.Caller, step string, body fields,
 func TestOAuth_ThreeStepsConnectAProject(t *testing.T) {
 	f := newOAuthFixture(t)
 	back := f.beginOAuth(t, alice, "")
-	callback := "/connect/gcp/oauth-callback?" + url.Values{"code": {back["code"].(string)},
-		"state": {back["state"].(string)}}.Encode()
+	callback := "/connect/gcp/oauth-callback?" + url.Values{
+		"code":  {back["code"].(string)},
+		"state": {back["state"].(string)},
+	}.Encode()
 	if shown := f.call(identity.Caller{}, "GET", callback, nil).Want(200); !strings.Contains(shown.Body,
 		"/connect/gcp/oauth-exchange") || strings.Contains(shown.Body, back["code"].(string)) {
 		t.Errorf("the browser shows %s", shown.Body)

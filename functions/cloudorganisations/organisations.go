@@ -89,8 +89,10 @@ func newPending(o connection.Organisation) *PendingDisconnections {
 	if o.Pending.Members == 0 {
 		return nil
 	}
-	return &PendingDisconnections{o.Pending.Members, o.Pending.Awaiting, rest.Optional(o.ConfirmationID),
-		o.Pending.Since}
+	return &PendingDisconnections{
+		o.Pending.Members, o.Pending.Awaiting, rest.Optional(o.ConfirmationID),
+		o.Pending.Since,
+	}
 }
 
 func newOrganisationRecord(o connection.Organisation) CloudOrganisation {
@@ -196,7 +198,8 @@ const releaseConcurrency = 8
 // organisation has taken them over. The accounts keep a mark that they were not connected by hand, so another
 // organisation may take them over later.
 func (s *service) releaseAccounts(ctx context.Context, organisationID string,
-	members []connection.Member) error {
+	members []connection.Member,
+) error {
 	org := identity.CallerOrg(ctx)
 	var g errgroup.Group
 	g.SetLimit(releaseConcurrency)
@@ -206,8 +209,10 @@ func (s *service) releaseAccounts(ctx context.Context, organisationID string,
 		}
 		g.Go(func() error {
 			_, err := s.p.Table.Write(ctx, table.Update(inventory.AccountKey(org, m.AccountID),
-				[]table.Change{table.Remove("organisationID"), table.Remove("ended"),
-					table.Set("releasedFrom", organisationID)}, table.Equal("organisationID", organisationID)))
+				[]table.Change{
+					table.Remove("organisationID"), table.Remove("ended"),
+					table.Set("releasedFrom", organisationID),
+				}, table.Equal("organisationID", organisationID)))
 			if _, other := errors.AsType[*table.ConditionError](err); other {
 				return nil
 			}

@@ -16,7 +16,8 @@ const autoscalingPatience = 10 * time.Second
 
 // readAutoscaling returns the scaling of a group.
 func (c connector) readAutoscaling(ctx context.Context, conn cloud.Conn, q inventory.Question) (cloud.Autoscaling,
-	error) {
+	error,
+) {
 	ctx, cancel := context.WithTimeout(ctx, autoscalingPatience)
 	defer cancel()
 	a, err := c.autoscalerOf(ctx, conn, q)
@@ -29,7 +30,8 @@ func (c connector) readAutoscaling(ctx context.Context, conn cloud.Conn, q inven
 
 // setAutoscaling sets the scaling of a group, and returns the scaling afterwards.
 func (c connector) setAutoscaling(ctx context.Context, conn cloud.Conn, q inventory.Question) (cloud.Autoscaling,
-	error) {
+	error,
+) {
 	ctx, cancel := context.WithTimeout(ctx, autoscalingPatience)
 	defer cancel()
 	a, err := c.autoscalerOf(ctx, conn, q)
@@ -51,7 +53,8 @@ const permissionsPatience = 4500 * time.Millisecond
 // listPermissions returns the permissions of the credentials: in the account, or for the one group that the question
 // names.
 func (c connector) listPermissions(ctx context.Context, conn cloud.Conn, q inventory.Question) ([]cloud.Permission,
-	error) {
+	error,
+) {
 	t := q.Autoscaling
 	if t.Type == "" {
 		got, err := conn.Permissions(ctx)

@@ -16,7 +16,8 @@ import (
 // scaledGroup is the first Auto Scaling group of the simulated account.
 func scaledGroup(t *testing.T,
 	credentials map[string]string) (ask func(kind string, of inventory.AutoscalingQuestion) (cloud.Autoscaling, error),
-	of inventory.AutoscalingQuestion) {
+	of inventory.AutoscalingQuestion,
+) {
 	t.Helper()
 	w, q := openAccount(t, credentials)
 	ask = func(kind string, of inventory.AutoscalingQuestion) (cloud.Autoscaling, error) {
@@ -35,8 +36,10 @@ func TestAutoscaling_IsReadSetAndGivenBack(t *testing.T) {
 		t.Fatalf("%+v, %v", found, err)
 	}
 	percent := int64(60)
-	of.Want = cloud.Autoscaling{Min: found.Min + 1, Max: found.Max + 3, Desired: found.Desired + 1,
-		TargetCPUPercent: &percent}
+	of.Want = cloud.Autoscaling{
+		Min: found.Min + 1, Max: found.Max + 3, Desired: found.Desired + 1,
+		TargetCPUPercent: &percent,
+	}
 	set, err := ask(inventory.AskSetAutoscaling, of)
 	if err != nil || !of.Want.IsMetBy(set) {
 		t.Fatalf("%+v, %v; want %+v", set, err, of.Want)
@@ -65,8 +68,12 @@ func TestAutoscaling_TellsWhatIsWrong(t *testing.T) {
 		{"sizes that contradict each other", nil, func(q *inventory.AutoscalingQuestion) {
 			q.Want = cloud.Autoscaling{Min: 3, Max: 2}
 		}, fault.Invalid, "min 3 is above max 2"},
-		{"credentials that may not scale", map[string]string{"denied": "scale"}, nil, fault.Invalid,
-			"the cloud refused the credentials"},
+		{
+			"credentials that may not scale",
+			map[string]string{"denied": "scale"},
+			nil, fault.Invalid,
+			"the cloud refused the credentials",
+		},
 		{"no room", map[string]string{"noCapacity": "1"}, nil, fault.Unavailable, "InsufficientInstanceCapacity"},
 	}
 	for _, tt := range tests {

@@ -19,7 +19,8 @@ import (
 // surveyClusters asks for clusters of a simulated account with these credentials.
 func surveyClusters(t *testing.T, credentials map[string]string,
 	change func(*inventory.Question)) (inventory.ClustersFound,
-	error) {
+	error,
+) {
 	t.Helper()
 	w, q := openAccount(t, credentials)
 	q.Ask, q.Clusters.Limit = inventory.AskClusters, 20
@@ -51,8 +52,10 @@ func TestAPageOfClusters(t *testing.T) {
 		total       int
 		failures    string
 	}{
-		{"all of them, by region", three, nil, "eu-west-1/main active, us-east-1/main active, us-west-2/main active", 3,
-			""},
+		{
+			"all of them, by region", three, nil, "eu-west-1/main active, us-east-1/main active, us-west-2/main active", 3,
+			"",
+		},
 		{"the last ones first", three, func(q *inventory.Question) {
 			q.Clusters.Last, q.Clusters.Limit = true, 2
 		}, "us-west-2/main active, us-east-1/main active", 3, ""},
@@ -74,20 +77,33 @@ func TestAPageOfClusters(t *testing.T) {
 		{"a known one of another region than is asked for", three, func(q *inventory.Question) {
 			q.Clusters.Known, q.Clusters.Region = []inventory.ClusterName{gone}, "eu-west-1"
 		}, "eu-west-1/main active", 1, ""},
-		{"a known one in a region that was left out of the account", map[string]string{"regions": "1"},
+		{
+			"a known one in a region that was left out of the account",
+			map[string]string{"regions": "1"},
 			func(q *inventory.Question) {
 				q.Clusters.Known = []inventory.ClusterName{{Region: "mars", Name: "base"}}
-			}, "mars/base unknown, us-east-1/main active", 2, ""},
-		{"a region that is denied, with what is known there", map[string]string{"regions": "2", "denied": "us-east-1"},
+			}, "mars/base unknown, us-east-1/main active", 2, "",
+		},
+		{
+			"a region that is denied, with what is known there",
+			map[string]string{"regions": "2", "denied": "us-east-1"},
 			func(q *inventory.Question) {
 				q.Clusters.Known = []inventory.ClusterName{gone}
-			}, "us-east-1/gone unknown, us-east-2/main active", 2, "us-east-1/"},
-		{"clusters that may not be described", map[string]string{"regions": "1", "denied": "eks:DescribeCluster"}, nil,
-			"us-east-1/main unknown", 1, "us-east-1/main"},
-		{"regions that may not be listed, but are named",
-			map[string]string{"regions": "2", "denied": "account:ListRegions"}, func(q *inventory.Question) {
+			}, "us-east-1/gone unknown, us-east-2/main active", 2, "us-east-1/",
+		},
+		{
+			"clusters that may not be described",
+			map[string]string{"regions": "1", "denied": "eks:DescribeCluster"},
+			nil,
+			"us-east-1/main unknown", 1, "us-east-1/main",
+		},
+		{
+			"regions that may not be listed, but are named",
+			map[string]string{"regions": "2", "denied": "account:ListRegions"},
+			func(q *inventory.Question) {
 				q.Account.Regions = []string{"us-east-2"}
-			}, "us-east-2/main active", 1, ""},
+			}, "us-east-2/main active", 1, "",
+		},
 		{"no node groups, no clusters", map[string]string{"kinds": cloud.AWSEC2}, nil, "", 0, ""},
 	}
 	for _, tt := range tests {
@@ -117,10 +133,18 @@ func TestClustersThatCannotBeReadAtAll(t *testing.T) {
 		kind        fault.Kind
 		says        string
 	}{
-		{"no region may be listed", map[string]string{"denied": "eks:ListClusters"}, fault.Invalid,
-			"not authorized to perform: eks:ListClusters"},
-		{"the regions may not be listed", map[string]string{"denied": "account:ListRegions"}, fault.Invalid,
-			"account:ListRegions"},
+		{
+			"no region may be listed",
+			map[string]string{"denied": "eks:ListClusters"},
+			fault.Invalid,
+			"not authorized to perform: eks:ListClusters",
+		},
+		{
+			"the regions may not be listed",
+			map[string]string{"denied": "account:ListRegions"},
+			fault.Invalid,
+			"account:ListRegions",
+		},
 		{"refused credentials", map[string]string{"refuse": "true"}, fault.Invalid, "security token"},
 	}
 	for _, tt := range tests {
@@ -136,8 +160,10 @@ func TestClustersThatCannotBeReadAtAll(t *testing.T) {
 func TestASlowCloudEndsWithTheCaller(t *testing.T) {
 	w, q := openAccount(t, map[string]string{"callMillis": "60000"})
 	q.Autoscaling = inventory.AutoscalingQuestion{Type: cloud.AWSASG, Region: "us-east-1", UID: "arn:simulated:web"}
-	for _, q.Ask = range []string{inventory.AskClusters, inventory.AskClusterReview, inventory.AskAutoscaling,
-		inventory.AskSetAutoscaling} {
+	for _, q.Ask = range []string{
+		inventory.AskClusters, inventory.AskClusterReview, inventory.AskAutoscaling,
+		inventory.AskSetAutoscaling,
+	} {
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 		defer cancel()
 		if err := w.Invoke(ctx, inventory.Connector, q, &inventory.ClustersFound{}); !fault.Is(err, fault.Unavailable) {
@@ -155,17 +181,34 @@ func TestOneCluster(t *testing.T) {
 		says         string
 	}{
 		{"is described", nil, "us-east-1", "main", 0, ""},
-		{"is not there", nil, "us-east-1", "prod", fault.NotFound,
-			`cloud account ca_1 has no cluster "prod" in region "us-east-1"`},
+		{
+			"is not there", nil, "us-east-1", "prod", fault.NotFound,
+			`cloud account ca_1 has no cluster "prod" in region "us-east-1"`,
+		},
 		{"is in a region that is not there", nil, "mars", "main", fault.NotFound, `"mars"`},
-		{"is in a region that was left out", map[string]string{"regions": "4"}, "eu-west-1", "main", fault.NotFound,
-			`"eu-west-1"`},
-		{"may not be described", map[string]string{"denied": "eks:DescribeCluster"}, "us-east-1", "main", fault.Invalid,
-			"not authorized"},
-		{"is described where regions may not be listed", map[string]string{"denied": "account:ListRegions"},
-			"us-east-1", "main", 0, ""},
-		{"has refused credentials", map[string]string{"refuse": "true"}, "us-east-1", "main", fault.Invalid,
-			"security token"},
+		{
+			"is in a region that was left out",
+			map[string]string{"regions": "4"},
+			"eu-west-1", "main", fault.NotFound,
+			`"eu-west-1"`,
+		},
+		{
+			"may not be described",
+			map[string]string{"denied": "eks:DescribeCluster"},
+			"us-east-1", "main", fault.Invalid,
+			"not authorized",
+		},
+		{
+			"is described where regions may not be listed",
+			map[string]string{"denied": "account:ListRegions"},
+			"us-east-1", "main", 0, "",
+		},
+		{
+			"has refused credentials",
+			map[string]string{"refuse": "true"},
+			"us-east-1", "main", fault.Invalid,
+			"security token",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -198,8 +241,10 @@ func (bare) Connect(context.Context, cloud.Account) (cloud.Conn, error) {
 func TestACloudWithoutClustersHasNone(t *testing.T) {
 	p := &platform.Platform{Sealer: seal.NewEnvelope(nil)}
 	w := lambdacall.Local{inventory.Connector: connector.Handler(p, cloud.Providers{"bare": bare{}})}
-	q := inventory.Question{Ask: inventory.AskClusters, Org: org,
-		Account: inventory.Account{ID: "ca_1", Provider: "bare"}}
+	q := inventory.Question{
+		Ask: inventory.AskClusters, Org: org,
+		Account: inventory.Account{ID: "ca_1", Provider: "bare"},
+	}
 	var got inventory.ClustersFound
 	if err := w.Invoke(t.Context(), inventory.Connector, q, &got); err != nil || got.Total != 0 ||
 		len(got.Clusters) != 0 {

@@ -55,12 +55,21 @@ func TestVerifyTellsWhatTheCredentialsOpen(t *testing.T) {
 		credentials map[string]string
 		want        inventory.Verified
 	}{
-		{"the account and its regions", map[string]string{"regions": "2"},
-			inventory.Verified{NativeID: "111", Regions: []string{"us-east-1", "us-east-2"}}},
-		{"another account", map[string]string{"regions": "1", "accountID": "999"},
-			inventory.Verified{NativeID: "999", Regions: []string{"us-east-1"}}},
-		{"regions that may not be listed", map[string]string{"denied": "account:ListRegions"},
-			inventory.Verified{NativeID: "111"}},
+		{
+			"the account and its regions",
+			map[string]string{"regions": "2"},
+			inventory.Verified{NativeID: "111", Regions: []string{"us-east-1", "us-east-2"}},
+		},
+		{
+			"another account",
+			map[string]string{"regions": "1", "accountID": "999"},
+			inventory.Verified{NativeID: "999", Regions: []string{"us-east-1"}},
+		},
+		{
+			"regions that may not be listed",
+			map[string]string{"denied": "account:ListRegions"},
+			inventory.Verified{NativeID: "111"},
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -88,15 +97,22 @@ func TestFailuresAreToldInTheCloudsWords(t *testing.T) {
 		kind        fault.Kind
 		says        string
 	}{
-		{"refused credentials", map[string]string{"refuse": "true"}, nil, fault.Invalid,
-			"The security token included in the request is invalid."},
+		{
+			"refused credentials",
+			map[string]string{"refuse": "true"},
+			nil, fault.Invalid,
+			"The security token included in the request is invalid.",
+		},
 		{"credentials that make no sense", map[string]string{"size": "-1"}, nil, fault.Invalid, `size is "-1"`},
 		{"a provider that is not here", nil, func(q *inventory.Question) {
 			q.Account.Provider = "gcp"
 		}, fault.Invalid, `provider: "gcp"`},
-		{"an endpoint of the account's where nobody answers",
-			map[string]string{"accessKeyID": "A", "secretAccessKey": "b"}, pointNowhere, fault.Invalid,
-			"endpointURL: no cloud answers at http://127.0.0.1:1: "},
+		{
+			"an endpoint of the account's where nobody answers",
+			map[string]string{"accessKeyID": "A", "secretAccessKey": "b"},
+			pointNowhere, fault.Invalid,
+			"endpointURL: no cloud answers at http://127.0.0.1:1: ",
+		},
 		{"a question that is none", nil, func(q *inventory.Question) {
 			q.Ask = "dance"
 		}, fault.Internal, "internal error"},

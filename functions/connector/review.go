@@ -17,7 +17,8 @@ const reviewPatience = 8 * time.Second
 // the answer, because the cluster may not be ready, or may accept the credentials later. A cluster that the account's
 // credentials cannot enter yet is not asked.
 func (c connector) reviewCluster(ctx context.Context, conn cloud.Conn, q inventory.Question) (inventory.ClusterReview,
-	error) {
+	error,
+) {
 	got, err := describeCluster(ctx, conn, q)
 	if err != nil || q.Registration.Method == inventory.CloudIAM && got.Status != cloud.ClusterActive {
 		return inventory.ClusterReview{Cluster: got}, err

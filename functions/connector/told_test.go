@@ -16,14 +16,22 @@ func TestWhatACloudSaysReachesTheClient(t *testing.T) {
 		kind    fault.Kind
 		mention string
 	}{
-		"a region that does not exist": {&cloud.Error{Class: cloud.Transient, Op: "sts:GetCallerIdentity",
-			Err: nowhere}, fault.Invalid, "us-mars-1"},
-		"credentials that are refused": {&cloud.Error{Class: cloud.Refused, Code: "InvalidClientTokenId"},
-			fault.Invalid, "InvalidClientTokenId"},
-		"a request that is called wrong": {&cloud.Error{Class: cloud.Invalid, Code: "ValidationError"}, fault.Invalid,
-			"ValidationError"},
-		"a cloud that is out of order": {&cloud.Error{Class: cloud.Transient, Code: "InternalFailure"},
-			fault.Unavailable, "InternalFailure"},
+		"a region that does not exist": {&cloud.Error{
+			Class: cloud.Transient, Op: "sts:GetCallerIdentity",
+			Err: nowhere,
+		}, fault.Invalid, "us-mars-1"},
+		"credentials that are refused": {
+			&cloud.Error{Class: cloud.Refused, Code: "InvalidClientTokenId"},
+			fault.Invalid, "InvalidClientTokenId",
+		},
+		"a request that is called wrong": {
+			&cloud.Error{Class: cloud.Invalid, Code: "ValidationError"}, fault.Invalid,
+			"ValidationError",
+		},
+		"a cloud that is out of order": {
+			&cloud.Error{Class: cloud.Transient, Code: "InternalFailure"},
+			fault.Unavailable, "InternalFailure",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := clientFault(c.err)

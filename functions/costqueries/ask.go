@@ -55,8 +55,10 @@ func (s *service) ask(ctx context.Context, in *askInput) (Question, error) {
 		return Question{}, err
 	}
 	now := s.p.Clock.Now().UTC()
-	r := costquery.Record{ID: id.New("qry", now), Query: q, Status: costquery.Pending, Scanned: q.Scan(items),
-		CreatedAt: now}
+	r := costquery.Record{
+		ID: id.New("qry", now), Query: q, Status: costquery.Pending, Scanned: q.Scan(items),
+		CreatedAt: now,
+	}
 	if bound {
 		r.BindTo(identity.CallerFrom(ctx))
 	}

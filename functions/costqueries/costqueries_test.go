@@ -157,8 +157,10 @@ func firstDifference(got, want [][]string) string {
 
 func randomQuestion(r *rand.Rand) costqueries.NewQuestion {
 	from := time.Date(2026, 1, 1+r.IntN(60), 0, 0, 0, 0, time.UTC)
-	q := costqueries.NewQuestion{From: from.Format(time.DateOnly),
-		To: from.AddDate(0, 0, 1+r.IntN(40)).Format(time.DateOnly), Limit: r.IntN(2) * (1 + r.IntN(20))}
+	q := costqueries.NewQuestion{
+		From: from.Format(time.DateOnly),
+		To:   from.AddDate(0, 0, 1+r.IntN(40)).Format(time.DateOnly), Limit: r.IntN(2) * (1 + r.IntN(20)),
+	}
 	if r.IntN(3) == 0 {
 		q.From, q.To = "2026-01", "2026-03"
 	}
@@ -187,8 +189,10 @@ func pick(r *rand.Rand, of ...string) []string {
 
 func (f *fixture) inMemory(n costqueries.NewQuestion) [][]string {
 	f.Helper()
-	q := costquery.Query{From: day(n.From), To: day(n.To), GroupBy: n.GroupBy, Measures: n.Measures, OrderBy: n.OrderBy,
-		Limit: n.Limit}
+	q := costquery.Query{
+		From: day(n.From), To: day(n.To), GroupBy: n.GroupBy, Measures: n.Measures, OrderBy: n.OrderBy,
+		Limit: n.Limit,
+	}
 	for _, c := range n.Filters {
 		q.Filters = append(q.Filters,
 			costquery.Filter{Column: c.Column, Operator: costquery.Operator(c.Operator), Values: c.Values})
@@ -231,10 +235,16 @@ func TestTotals_AreThoseOfReports(t *testing.T) {
 	for _, month := range []string{"2026-01", "2026-02"} {
 		f.bring(apitest.Org, "ca_1", month, "1", randomCharges(r, month, 500))
 	}
-	for measure, metric := range map[string]string{"BilledCost": "billed", "EffectiveCost": "effective",
-		"ListCost": "list"} {
-		for _, days := range [][2]string{{"2026-01-01", "2026-03-01"}, {"2026-01-31", "2026-02-03"},
-			{"2026-02-01", "2026-02-02"}, {"2026-01-31", "2026-02-01"}} {
+	for measure, metric := range map[string]string{
+		"BilledCost": "billed", "EffectiveCost": "effective",
+		"ListCost": "list",
+	} {
+		for _, days := range [][2]string{
+			{"2026-01-01", "2026-03-01"},
+			{"2026-01-31", "2026-02-03"},
+			{"2026-02-01", "2026-02-02"},
+			{"2026-01-31", "2026-02-01"},
+		} {
 			asked := f.ask(costqueries.NewQuestion{From: days[0], To: days[1], Measures: []string{measure}})
 			rows := f.rows(asked)
 			if len(rows) != 1 {
@@ -286,8 +296,10 @@ func TestAnswers_AreOfTheGenerationThatIsIn(t *testing.T) {
 	f.bring(apitest.Org, "ca_1", "2026-02", "1", first)
 	f.Equal("first", f.rows(f.ask(q)), [][]string{{"USD", "30"}})
 	b, err := cost.New(f.Platform).Begin(f.In(apitest.Org),
-		cost.Import{Org: apitest.Org, AccountID: "ca_1", Provider: "aws", Month: cost.MonthOf(day("2026-02")),
-			Fingerprint: "2", DeliveredAt: f.Clock.Now()})
+		cost.Import{
+			Org: apitest.Org, AccountID: "ca_1", Provider: "aws", Month: cost.MonthOf(day("2026-02")),
+			Fingerprint: "2", DeliveredAt: f.Clock.Now(),
+		})
 	f.Must(err)
 	w := billfile.NewLineItemWriter(f.Lines, b)
 	f.Must(w.Add(f.In(apitest.Org), &second[0]))
@@ -316,8 +328,10 @@ func TestRows_ComeInPages(t *testing.T) {
 		charges[i].ResourceID = fmt.Sprintf("i-%04d", i)
 	}
 	f.bring(apitest.Org, "ca_1", "2026-02", "1", charges)
-	asked := f.ask(costqueries.NewQuestion{From: "2026-02", To: "2026-03", GroupBy: []string{"ResourceId"},
-		OrderBy: "ResourceId", Limit: 2300})
+	asked := f.ask(costqueries.NewQuestion{
+		From: "2026-02", To: "2026-03", GroupBy: []string{"ResourceId"},
+		OrderBy: "ResourceId", Limit: 2300,
+	})
 	rows := f.rows(asked)
 	if len(rows) != 2300 || rows[0][0] != "i-0000" || rows[2299][0] != "i-2299" || !asked.Truncated ||
 		asked.RowCount != 2300 {
@@ -335,8 +349,10 @@ func TestBadQuestions_AreRefusedByFieldAndValue(t *testing.T) {
 		"from after to":            {`{"from":"2026-03-02","to":"2026-03-01"}`, "to", "2026-03-02"},
 		"a day that is none":       {`{"from":"2026-02-30","to":"2026-03-01"}`, "from", "2026-02-30"},
 		"a measure that is none":   {`{"from":"2026-01","to":"2026-02","measures":["Cost"]}`, "measures", "Cost"},
-		"an order by something else": {`{"from":"2026-01","to":"2026-02","orderBy":"RegionId"}`, "orderBy",
-			"RegionId"},
+		"an order by something else": {
+			`{"from":"2026-01","to":"2026-02","orderBy":"RegionId"}`, "orderBy",
+			"RegionId",
+		},
 		"more rows than there may be": {`{"from":"2026-01","to":"2026-02","limit":10001}`, "limit", "10000"},
 		"longer than three years":     {`{"from":"2020-01","to":"2026-02"}`, "to", "36"},
 	} {
@@ -353,8 +369,10 @@ func TestQuestions_OfAScopeAreAboutItsResourcesAlone(t *testing.T) {
 	f.bring(apitest.Org, "ca_1", "2026-02", "1", randomCharges(seed.Fixed(t, 4, 1), "2026-02", 200))
 	ids := inventorytest.Discover(f.Fixture, apitest.Org, "aws-ec2", inventorytest.Instances(3)...)
 	team := inventorytest.Team(f.Fixture, apitest.Org, "Web", ids[1])
-	q := costqueries.NewQuestion{From: "2026-02", To: "2026-03", Measures: []string{"Count", "BilledCost"},
-		GroupBy: []string{"ResourceId"}}
+	q := costqueries.NewQuestion{
+		From: "2026-02", To: "2026-03", Measures: []string{"Count", "BilledCost"},
+		GroupBy: []string{"ResourceId"},
+	}
 	whole := f.ask(q)
 	want := slices.DeleteFunc(f.rows(whole), func(row []string) bool { return row[0] != "i-1" })
 

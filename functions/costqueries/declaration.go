@@ -14,8 +14,10 @@ var Declaration = platform.Declaration{
 	Name:   "costqueries",
 	Routes: []string{"/reports/queries/{proxy+}", "/reports/query"},
 	Access: rest.Access.With(table.Access{
-		Reads: []table.Partition{cost.Partition, costquery.AnswerPartition, inventory.IndexPartition,
-			inventory.ChunkPartition},
+		Reads: []table.Partition{
+			cost.Partition, costquery.AnswerPartition, inventory.IndexPartition,
+			inventory.ChunkPartition,
+		},
 		Writes: []table.Partition{costquery.Partition},
 	}),
 	Calls:   []string{costquery.Worker},

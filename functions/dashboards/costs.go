@@ -118,8 +118,10 @@ func (p *page) totals(ctx context.Context, q *WidgetQuery) (*WidgetTotals, error
 	if err != nil {
 		return nil, err
 	}
-	out := &WidgetTotals{From: ask.From.Format(time.DateOnly), To: ask.To.Format(time.DateOnly),
-		CostUSD: now.Total.Fixed(2)}
+	out := &WidgetTotals{
+		From: ask.From.Format(time.DateOnly), To: ask.To.Format(time.DateOnly),
+		CostUSD: now.Total.Fixed(2),
+	}
 	_, _, ask.From, ask.To = window(q.Period, p.now)
 	before, err := p.ask(ctx, ask)
 	out.PreviousUSD = before.Total.Fixed(2)

@@ -43,8 +43,10 @@ func newFixture(t *testing.T) *fixture {
 	f.team = inventorytest.Team(f.Fixture, apitest.Org, "Shop", f.ids[0])
 	jan := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	// to 9 March
-	b := costtest.Bill{Org: apitest.Org, Account: inventorytest.Account, From: jan, To: jan.AddDate(0, 0, 68),
-		Delivered: f.Clock.Now()}
+	b := costtest.Bill{
+		Org: apitest.Org, Account: inventorytest.Account, From: jan, To: jan.AddDate(0, 0, 68),
+		Delivered: f.Clock.Now(),
+	}
 	costtest.Import(f.Fixture, b,
 		costtest.Line{Resource: "i-0", Service: "EC2", USD: costtest.Every("10")},
 		costtest.Line{Resource: "i-1", Service: "EC2", USD: costtest.Every("3.3333333333")},
@@ -164,11 +166,15 @@ func TestDashboards_WidgetsAreListedAsPresetsUseThem(t *testing.T) {
 
 func TestDashboards_DataAnswersEveryWidget(t *testing.T) {
 	f := newFixture(t)
-	b := budgeting.Budget{ID: id.New("bud", f.Clock.Now()), Name: "All", ScopeType: budgeting.Org,
-		Amount: money.FromInt(100), Period: budgeting.Month}
+	b := budgeting.Budget{
+		ID: id.New("bud", f.Clock.Now()), Name: "All", ScopeType: budgeting.Org,
+		Amount: money.FromInt(100), Period: budgeting.Month,
+	}
 	apitest.Value(budgeting.NewStore(f.Table).Create(f.In(apitest.Org), apitest.Org, b))(f)
-	found := anomaly.Finding{Scope: anomaly.Scope{Type: anomaly.Org},
-		Spike: anomaly.Spike{Cost: money.FromInt(200), Baseline: money.FromInt(100), Severity: anomaly.Critical}}
+	found := anomaly.Finding{
+		Scope: anomaly.Scope{Type: anomaly.Org},
+		Spike: anomaly.Spike{Cost: money.FromInt(200), Baseline: money.FromInt(100), Severity: anomaly.Critical},
+	}
 	apitest.Value(anomaly.NewStore(f.Table).Replace(f.In(apitest.Org), apitest.Org, anomaly.Record{},
 		anomaly.Merge(anomaly.Record{}, &found,
 			anomaly.Judged{Org: apitest.Org, Day: f.Clock.Now(), Now: f.Clock.Now()})))(f)
@@ -231,8 +237,10 @@ func (f *fixture) stop(uid, from, to string) {
 	f.Must(pricing.WriteCosts(f.In(apitest.Org), f.Platform, apitest.Org,
 		[]pricing.KnownCost{{UID: uid, Rate: rate}}))
 	for state, at := range map[string]string{"stopped": from, "running": to} {
-		c := execution.StateChange{ResourceUID: uid, State: state,
-			ChangedAt: apitest.Value(time.Parse(time.RFC3339, at))(f), ChangedBy: "manual:usr_ada"}
+		c := execution.StateChange{
+			ResourceUID: uid, State: state,
+			ChangedAt: apitest.Value(time.Parse(time.RFC3339, at))(f), ChangedBy: "manual:usr_ada",
+		}
 		c.ID = id.New("sh", c.ChangedAt)
 		f.Put(table.Key{PK: execution.HistoryPKs(apitest.Org)[0], SK: c.ID}, c)
 	}
@@ -331,8 +339,10 @@ func TestWindow_EndsWithTheSameDay(t *testing.T) {
 			t.Fatal(err)
 		}
 		a, b, d, e := window(c.period, now.Add(13*time.Hour))
-		if got := strings.Join([]string{a.Format(time.DateOnly), b.Format(time.DateOnly), d.Format(time.DateOnly),
-			e.Format(time.DateOnly)}, " "); got != c.want {
+		if got := strings.Join([]string{
+			a.Format(time.DateOnly), b.Format(time.DateOnly), d.Format(time.DateOnly),
+			e.Format(time.DateOnly),
+		}, " "); got != c.want {
 			t.Errorf("%s of %s: %s; want %s", c.period, c.now, got, c.want)
 		}
 	}

@@ -12,8 +12,10 @@ import (
 func TestDashboards_ANarrowGrantSeesNoFilters(t *testing.T) {
 	f := newFixture(t)
 	made := f.dashboard("Shop",
-		Widget{Type: totalsWidget, Title: "Secret server",
-			Query: WidgetQuery{Filter: map[string][]string{"resource_uid": {"i-1"}, "tag:env": {"hidden-env"}}}})
+		Widget{
+			Type: totalsWidget, Title: "Secret server",
+			Query: WidgetQuery{Filter: map[string][]string{"resource_uid": {"i-1"}, "tag:env": {"hidden-env"}}},
+		})
 	narrow := apitest.Caller(apitest.Org, "tom", "viewer team:"+f.team)
 	for _, path := range []string{"/dashboards/" + made.ID, "/dashboards"} {
 		got := f.Call(narrow, "GET "+path).Want(http.StatusOK, "Shop")

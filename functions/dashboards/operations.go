@@ -42,8 +42,12 @@ type service struct {
 // Operations returns the operations of the group.
 func Operations(p *platform.Platform) *rest.Group {
 	g := rest.NewGroup("Dashboards")
-	s := &service{p, store{p.Table}, cost.New(p), inventory.New(p), budgeting.NewStore(p.Table),
-		anomaly.NewStore(p.Table), report.NewSavingReader(p)}
+	s := &service{
+		p,
+		store{p.Table},
+		cost.New(p), inventory.New(p), budgeting.NewStore(p.Table),
+		anomaly.NewStore(p.Table), report.NewSavingReader(p),
+	}
 	invalid, absent := []int{http.StatusBadRequest}, []int{http.StatusNotFound}
 	rest.Handle(g, rest.Op{
 		ID: "listDashboards", Method: http.MethodGet, Path: dashboards, Policy: reading, Scoped: true,

@@ -84,8 +84,10 @@ func (p *page) openAnomalies(ctx context.Context, q *WidgetQuery) ([]WidgetAnoma
 		if r.Status == anomaly.Open && r.SeenIn(p.caller.Scopes(costReading), p.sets[costReading]) &&
 			len(out) < q.Limit {
 			out = append(out,
-				WidgetAnomaly{r.ID, r.Type, r.ScopeID, r.Day.Format(time.DateOnly), r.Cost.Fixed(2),
-					r.Baseline.Fixed(2), r.Severity})
+				WidgetAnomaly{
+					r.ID, r.Type, r.ScopeID, r.Day.Format(time.DateOnly), r.Cost.Fixed(2),
+					r.Baseline.Fixed(2), r.Severity,
+				})
 		}
 	}
 	return out, nil
@@ -106,8 +108,10 @@ func (p *page) realized(ctx context.Context, q *WidgetQuery) (*WidgetSavings, er
 	if err != nil {
 		return nil, err
 	}
-	return &WidgetSavings{from.Format(time.DateOnly), to.Format(time.DateOnly), got.Total().Fixed(2), len(got.Lines),
-		got.WithoutRate}, nil
+	return &WidgetSavings{
+		from.Format(time.DateOnly), to.Format(time.DateOnly), got.Total().Fixed(2), len(got.Lines),
+		got.WithoutRate,
+	}, nil
 }
 
 func (p *page) states(ctx context.Context) (map[string]int, error) {

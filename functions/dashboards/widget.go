@@ -53,10 +53,14 @@ var costFields = []string{"period", "cost", "filter"}
 var kinds = map[string]kind{
 	totalsWidget: {costReading, "What the period costs, beside the one before it", costFields},
 	trendWidget:  {costReading, "What the period costs, day by day; by month beyond 92 days", costFields},
-	breakdownWidget: {costReading, "What the period costs, split by dimensions; the rows sum to the total",
-		append(slices.Clone(costFields), "dims", "limit")},
-	topWidget: {costReading, "The resources that cost most in the period",
-		append(slices.Clone(costFields), "limit")},
+	breakdownWidget: {
+		costReading, "What the period costs, split by dimensions; the rows sum to the total",
+		append(slices.Clone(costFields), "dims", "limit"),
+	},
+	topWidget: {
+		costReading, "The resources that cost most in the period",
+		append(slices.Clone(costFields), "limit"),
+	},
 	budgetsWidget:   {"budgets:read", "How budgets stand, the worst first", []string{"limit"}},
 	anomaliesWidget: {costReading, "The newest open anomalies", []string{"limit"}},
 	savingsWidget:   {costReading, "What was saved in the period by stopping things", []string{"period"}},

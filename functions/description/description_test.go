@@ -85,8 +85,10 @@ func TestPage(t *testing.T) {
 		t.Errorf("the page loads %s", foreign)
 	}
 	policy := w.Header().Get("Content-Security-Policy")
-	for _, part := range []string{"default-src 'none'", "connect-src 'self'", "frame-ancestors 'none'",
-		"script-src 'sha256-", "style-src 'sha256-"} {
+	for _, part := range []string{
+		"default-src 'none'", "connect-src 'self'", "frame-ancestors 'none'",
+		"script-src 'sha256-", "style-src 'sha256-",
+	} {
 		if !strings.Contains(policy, part) {
 			t.Errorf("the policy lacks %s: %s", part, policy)
 		}

@@ -20,8 +20,10 @@ import (
 var Declaration = platform.Declaration{
 	Name:  "discovery",
 	Share: 170,
-	Access: table.Access{Reads: []table.Partition{identity.MetaPartition, inventory.ClusterPartition,
-		pricing.Partition, cost.Partition, cost.ChunkPartition}, Writes: []table.Partition{
+	Access: table.Access{Reads: []table.Partition{
+		identity.MetaPartition, inventory.ClusterPartition,
+		pricing.Partition, cost.Partition, cost.ChunkPartition,
+	}, Writes: []table.Partition{
 		inventory.AccountPartition, inventory.ResourcePartition, inventory.IndexPartition, inventory.ChunkPartition,
 		inventory.ScanPartition,
 		teams.Partition, teams.NamePartition, // a deleted account is removed from its teams

@@ -105,8 +105,10 @@ func TestAFailedPartitionDeletesNothing(t *testing.T) {
 			before := s.countLive()
 			s.clk.Advance(time.Hour)
 			share := s.newShare("us-east-1", "aws-rds")
-			s.setSettings(settings{"size": "200", "regions": "2", "vanish": "1", f.fault: f.value,
-				"slowMillis": "60000"})
+			s.setSettings(settings{
+				"size": "200", "regions": "2", "vanish": "1", f.fault: f.value,
+				"slowMillis": "60000",
+			})
 			w := s.newWorker()
 			for range 50 {
 				var err error

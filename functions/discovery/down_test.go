@@ -71,8 +71,10 @@ func outages() []outage {
 func awsOutage() outage {
 	tw := &awstwin.Cloud{}
 	for i := range 9 {
-		tw.AddInstance(awstwin.Instance{ID: awstwin.InstanceID(i),
-			Region: []string{"eu-south-1", "eu-west-1", "us-east-1"}[i%3]})
+		tw.AddInstance(awstwin.Instance{
+			ID:     awstwin.InstanceID(i),
+			Region: []string{"eu-south-1", "eu-west-1", "us-east-1"}[i%3],
+		})
 	}
 	return outage{
 		name: "a region of AWS", cloud: tw, resources: 9, takes: 100 * time.Millisecond,
@@ -102,10 +104,14 @@ func azureOutage() outage {
 		provider: func(s *fixture, b *broken) cloud.Provider {
 			return azure.New(azure.Options{Clock: clock.System{}, Transport: b, Store: s.Table})
 		},
-		account: inventory.Account{Provider: "azure", CloudAccountID: azuretwin.Subscription,
-			AuthMethod: "service_principal"},
-		credentials: map[string]string{"tenantID": azuretwin.Tenant, "clientID": azuretwin.Client,
-			"clientSecret": azuretwin.Secret},
+		account: inventory.Account{
+			Provider: "azure", CloudAccountID: azuretwin.Subscription,
+			AuthMethod: "service_principal",
+		},
+		credentials: map[string]string{
+			"tenantID": azuretwin.Tenant, "clientID": azuretwin.Client,
+			"clientSecret": azuretwin.Secret,
+		},
 	}
 }
 
@@ -114,8 +120,10 @@ func googleOutage() outage {
 	tw := &gcptwin.Cloud{}
 	tw.AddDatabase(gcptwin.Database{Name: "orders", Region: "europe-west1"})
 	for i := range 5 {
-		tw.AddInstance(gcptwin.Instance{Name: fmt.Sprint("vm-", i),
-			Zone: []string{"europe-west1-b", "us-central1-a"}[i%2]})
+		tw.AddInstance(gcptwin.Instance{
+			Name: fmt.Sprint("vm-", i),
+			Zone: []string{"europe-west1-b", "us-central1-a"}[i%2],
+		})
 	}
 	return outage{
 		name: "an API of Google's", cloud: tw, resources: 6,
@@ -150,8 +158,10 @@ func TestADiscovery_WhatIsDownSlowsOnlyItself(t *testing.T) {
 func (o outage) slowsOnlyItself(t *testing.T, hangs bool) {
 	t.Helper()
 	time.Sleep(time.Until(noon))
-	s := &fixture{Fixture: apitest.On(t, apitest.PlatformAt(t, clock.System{})), ctx: table.WithOrg(t.Context(), org),
-		account: o.account}
+	s := &fixture{
+		Fixture: apitest.On(t, apitest.PlatformAt(t, clock.System{})), ctx: table.WithOrg(t.Context(), org),
+		account: o.account,
+	}
 	way := &broken{takes: o.takes, cloud: o.cloud, hits: o.hits, hangs: hangs}
 	s.providers = cloud.Providers{o.account.Provider: o.provider(s, way)}
 	s.account.ID, s.account.PermissionLevel, s.account.Status = id.New("ca", noon), "read_write",

@@ -77,8 +77,10 @@ func (u *usage) add(used table.Usage) {
 func newFixture(tb testing.TB, settings map[string]string) *fixture {
 	tb.Helper()
 	clk := skipping{clock.NewManual(noon)}
-	s := &fixture{Fixture: apitest.On(tb, apitest.PlatformAt(tb, clk)), clk: clk,
-		ctx: table.WithOrg(context.Background(), org), states: &atomic.Int64{}, usage: &usage{}}
+	s := &fixture{
+		Fixture: apitest.On(tb, apitest.PlatformAt(tb, clk)), clk: clk,
+		ctx: table.WithOrg(context.Background(), org), states: &atomic.Int64{}, usage: &usage{},
+	}
 	s.providers = cloud.Providers{simulated.Name: simulated.New(s.Table, clk)}
 	s.account = inventory.Account{
 		ID: id.New("ca", noon), Provider: simulated.Name, CloudAccountID: "100000000001", Name: "sim",

@@ -38,8 +38,10 @@ func newInside(t *testing.T, provider, method string) (*fixture, *kubernetestwin
 		h.Account.AuthMethod, h.Account.NativeID, 1
 	s.account.Regions = h.Regions()
 	s.setSettings(h.Account.Credentials)
-	r := inventory.Registration{ClusterName: inventory.ClusterName{Region: h.Region, Name: managedcluster.Name},
-		AccountID: s.account.ID, Method: method}
+	r := inventory.Registration{
+		ClusterName: inventory.ClusterName{Region: h.Region, Name: managedcluster.Name},
+		AccountID:   s.account.ID, Method: method,
+	}
 	if method == inventory.Kubeconfig {
 		access := kubeconfig.Access{Server: cluster.URL(), Authority: cluster.Authority(), Token: kubernetestwin.Token}
 		plain := apitest.Value(json.Marshal(access))(s)
@@ -138,8 +140,10 @@ func TestADiscoveryOfTheRestKeepsTheRestOfClusters(t *testing.T) {
 	cluster.Add("nodes", map[string]any{"metadata": map[string]any{"name": "node-1"}})
 	cluster.Add("persistentvolumeclaims",
 		map[string]any{"metadata": map[string]any{"namespace": "shop", "name": "data"}})
-	rest := []string{kubernetestwin.UID + "//nodes/node-1", kubernetestwin.UID + "/shop/persistentvolumeclaims/data",
-		"arn:aws:ec2:eu-west-1:" + awstwin.Account + ":volume/vol-1"}
+	rest := []string{
+		kubernetestwin.UID + "//nodes/node-1", kubernetestwin.UID + "/shop/persistentvolumeclaims/data",
+		"arn:aws:ec2:eu-west-1:" + awstwin.Account + ":volume/vol-1",
+	}
 	types := []string{"kubernetes-node", "kubernetes-persistentvolumeclaim", "aws-ebs"}
 	for range 3 {
 		s.runPass(discovery.Succeeded)

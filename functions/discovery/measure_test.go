@@ -84,8 +84,10 @@ func TestMeasuring_WhatIsThrottledIsTriedAgainAndPaidFor(t *testing.T) {
 	s := newFixture(t, settings{"size": "200", "regions": "1", "stopped": "0", "kinds": "aws-ec2"})
 	s.runPass(discovery.Succeeded)
 	w, in := s.newWorker(), s.newShare("").Input
-	sh := Share{Input: in, Started: s.clk.Now(),
-		Measuring: &Measuring{Day: noon.Truncate(24*time.Hour).AddDate(0, 0, -1)}}
+	sh := Share{
+		Input: in, Started: s.clk.Now(),
+		Measuring: &Measuring{Day: noon.Truncate(24*time.Hour).AddDate(0, 0, -1)},
+	}
 	s.account = s.storedAccount()
 	s.setSettings(settings{"size": "200", "regions": "1", "stopped": "0", "kinds": "aws-ec2", "throttle": "1"})
 	tried := apitest.Value(w.scanShare(s.ctx, sh))(s)

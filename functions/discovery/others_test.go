@@ -33,8 +33,10 @@ func TestEverythingElse_WhatIsGoneIsTerminatedAndWhatWasNotReadStays(t *testing.
 	s.runPass(discovery.Succeeded)
 	before := s.countKinds()
 	s.account = s.storedAccount()
-	s.setSettings(settings{"size": "1000", "regions": "2", "kinds": "*", "stopped": "0", "vanish": "1",
-		"denied": "simulated:ListOthers"})
+	s.setSettings(settings{
+		"size": "1000", "regions": "2", "kinds": "*", "stopped": "0", "vanish": "1",
+		"denied": "simulated:ListOthers",
+	})
 	s.clk.Advance(6 * time.Hour)
 	s.runPass(discovery.Partial)
 	if got := s.countKinds(); got["aws-ebs"] != before["aws-ebs"] || got["azure-vm"] != before["azure-vm"] ||

@@ -159,8 +159,10 @@ func (r *run) writePages(ctx context.Context, pages ...page) error {
 func (r *run) scan(part int) inventory.Scan {
 	p := r.sh.Parts[part]
 	return inventory.Scan{
-		Partition: inventory.Partition{AccountID: r.account.ID, Provider: r.w.providerOf(r.account, p.Kind),
-			Region: p.Region, Kind: p.Kind},
+		Partition: inventory.Partition{
+			AccountID: r.account.ID, Provider: r.w.providerOf(r.account, p.Kind),
+			Region: p.Region, Kind: p.Kind,
+		},
 		ID: r.sh.JobID, Started: r.sh.Started.Add(-listingMayLag),
 	}
 }

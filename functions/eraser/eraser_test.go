@@ -89,8 +89,10 @@ type fixture struct {
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	s := &fixture{Fixture: apitest.New(t)}
-	s.RunMachines(fstest.MapFS{"discovery.asl.json": {Data: []byte(waiting)},
-		"erasure.asl.json": {Data: []byte(waiting)}}, nil)
+	s.RunMachines(fstest.MapFS{
+		"discovery.asl.json": {Data: []byte(waiting)},
+		"erasure.asl.json":   {Data: []byte(waiting)},
+	}, nil)
 	s.all = &recording{Store: s.Table, keys: map[table.Key]bool{}}
 	s.Table = s.all
 	s.Workers = lambdacall.Local{archive.Worker: func(_ context.Context, in json.RawMessage) (any, error) {
@@ -147,8 +149,10 @@ func (s *fixture) fillOrg(org string, n int) {
 		for _, generation := range []string{"live", "stamped", "dead"} {
 			s.putRow(within+"COST#"+generation, "D0000#00", struct{}{})
 		}
-		c := execution.StateChange{ID: id.New("sh", s.Clock.Now()), ResourceUID: "res:" + name,
-			ChangedBy: "user:" + u.Email}
+		c := execution.StateChange{
+			ID: id.New("sh", s.Clock.Now()), ResourceUID: "res:" + name,
+			ChangedBy: "user:" + u.Email,
+		}
 		s.putRow(execution.HistoryPKs(org)[i%4], c.ID, c)
 		s.putRow(execution.HistoryResourcePK(org, c.ResourceUID), c.ID, c)
 		// as earlier versions wrote it

@@ -50,8 +50,10 @@ var leads = map[string]lead{
 }
 
 // led are the families that leads reach.
-var led = []table.Partition{inventory.ScanPartition, inventory.ChunkPartition, execution.HistoryOfResourcePartition,
-	cost.ChunkPartition}
+var led = []table.Partition{
+	inventory.ScanPartition, inventory.ChunkPartition, execution.HistoryOfResourcePartition,
+	cost.ChunkPartition,
+}
 
 // spread are the families that one list is spread over, with their members.
 var spread = map[table.Partition]func(org string) []string{

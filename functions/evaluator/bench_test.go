@@ -69,8 +69,10 @@ func newBenchmark(b *testing.B, accounts, each int) *fixture {
 	sch := a.newSchedule(nil, []string{"stop 0 19 * * *"})
 	for n, some := range places {
 		g := apitest.Value(store.CreateGroup(a.In(ours), ours,
-			inventory.Group{ID: id.New("grp", a.Clock.Now().Add(time.Duration(n)*time.Second)),
-				Name: fmt.Sprint("G", n)}, some))(b)
+			inventory.Group{
+				ID:   id.New("grp", a.Clock.Now().Add(time.Duration(n)*time.Second)),
+				Name: fmt.Sprint("G", n),
+			}, some))(b)
 		a.Must(a.schedules.Attach(a.In(ours), ours,
 			scheduling.Attachment{ScheduleID: sch.ID, GroupID: g.ID, CreatedAt: a.Clock.Now()}))
 	}

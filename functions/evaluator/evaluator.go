@@ -25,7 +25,7 @@ import (
 
 const (
 	organizationConcurrency = 16 // organizations evaluated at the same time
-	// below the time-out of the function; the next minute continues
+	// below the time-out of the function; the next minute continues.
 	maxRunTime = 50 * time.Second
 
 	parkAfter   = 24 * time.Hour // how long an organization may fail until it is parked; older due minutes are dropped
@@ -129,7 +129,8 @@ func (r *round) evaluate(ctx context.Context, org string, rows []scheduling.Due)
 // evaluateSafely evaluates one organization. It returns a panic as an error, so that the other organizations are
 // still evaluated.
 func (r *round) evaluateSafely(ctx context.Context, org string, rows []scheduling.Due) (done evaluation.Done,
-	err error) {
+	err error,
+) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v", p)

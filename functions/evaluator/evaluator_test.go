@@ -57,8 +57,10 @@ func TestEvaluator_AGroupKeepsItsTiers(t *testing.T) {
 	sch := a.newSchedule(nil, []string{"stop 0 8 * * *"}, 5)
 	g := apitest.Value(inventory.New(a.Platform).CreateGroup(a.In(ours), ours,
 		inventory.Group{ID: id.New("grp", monday), Name: "Shop", FailurePolicy: "abort", StepDelaySeconds: 9},
-		[]inventory.GroupPlacement{{ResourceID: a.ids[ours][0], Tier: 1, Order: 1},
-			{ResourceID: a.ids[ours][1], Tier: 2, Order: 3}}))(t)
+		[]inventory.GroupPlacement{
+			{ResourceID: a.ids[ours][0], Tier: 1, Order: 1},
+			{ResourceID: a.ids[ours][1], Tier: 2, Order: 3},
+		}))(t)
 	a.Must(a.schedules.Attach(a.In(ours), ours,
 		scheduling.Attachment{ScheduleID: sch.ID, GroupID: g.ID, CreatedAt: monday}))
 	a.runUntil(atTime(1, 8, 0))
@@ -175,12 +177,21 @@ func TestEvaluator_AnOutageIsCaughtUpInOrderAndTheLastActionRuns(t *testing.T) {
 		want   []string // of "stop 0 * * * *" and "start 30 * * * *"
 		logged int
 	}{
-		"of three hours: the last action of each resource alone": {3*time.Hour + 10*time.Minute,
-			[]string{"stop 1"}, 2},
-		"of thirty hours: what is older than a day is not done": {30*time.Hour + 10*time.Minute,
-			[]string{"stop 1"}, 2},
-		"of half an hour: the one that was missed": {30*time.Minute + 10*time.Minute,
-			[]string{"start 1"}, 1},
+		"of three hours: the last action of each resource alone": {
+			3*time.Hour + 10*time.Minute,
+			[]string{"stop 1"},
+			2,
+		},
+		"of thirty hours: what is older than a day is not done": {
+			30*time.Hour + 10*time.Minute,
+			[]string{"stop 1"},
+			2,
+		},
+		"of half an hour: the one that was missed": {
+			30*time.Minute + 10*time.Minute,
+			[]string{"start 1"},
+			1,
+		},
 		"of ten minutes in which nothing was due: nothing but a late look": {10 * time.Minute, nil, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -240,8 +251,10 @@ func TestEvaluator_OnDaysOnWhichClocksJumpEachCronFiresOnce(t *testing.T) {
 		from time.Time
 		want time.Time
 	}{
-		"a time that is skipped fires at the first minute after the gap": {time.Date(2026, 3, 29, 0, 0, 0, 0, time.UTC),
-			time.Date(2026, 3, 29, 1, 0, 0, 0, time.UTC)},
+		"a time that is skipped fires at the first minute after the gap": {
+			time.Date(2026, 3, 29, 0, 0, 0, 0, time.UTC),
+			time.Date(2026, 3, 29, 1, 0, 0, 0, time.UTC),
+		},
 		"a time that comes twice fires the first time": {time.Date(2026, 10, 24, 23, 0, 0, 0,
 			time.UTC), time.Date(2026, 10, 25, 0, 30, 0, 0, time.UTC)},
 	} {

@@ -18,8 +18,10 @@ const eventPlan = "evt_01k00000000000000000000009"
 func (a *fixture) holdForEvent(until time.Time, instances ...int) {
 	a.Helper()
 	for _, n := range instances {
-		h := scheduling.EventHold{PlanID: eventPlan, PolicyID: fmt.Sprint("asp_", n), UID: fmt.Sprint("i-", n),
-			Since: a.Clock.Now(), Until: until}
+		h := scheduling.EventHold{
+			PlanID: eventPlan, PolicyID: fmt.Sprint("asp_", n), UID: fmt.Sprint("i-", n),
+			Since: a.Clock.Now(), Until: until,
+		}
 		a.Write(scheduling.BeginEventHold(ours, h)[0])
 	}
 }

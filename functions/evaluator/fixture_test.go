@@ -66,7 +66,8 @@ func (a *fixture) newSchedule(change func(*scheduling.Schedule), lines []string,
 }
 
 func (a *fixture) scheduleOf(org string, change func(*scheduling.Schedule), lines []string,
-	instances ...int) scheduling.Schedule {
+	instances ...int,
+) scheduling.Schedule {
 	a.Helper()
 	now := a.Clock.Now()
 	sch := scheduling.Schedule{

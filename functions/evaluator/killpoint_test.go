@@ -102,8 +102,10 @@ func TestKilledAtAnyStep_FiringsLoseNothing(t *testing.T) {
 				})
 			}})
 		}
-		for _, end := range []time.Time{atTime(1, 8, 0), atTime(1, 8, 10), atTime(1, 19, 0), atTime(2, 8, 0),
-			atTime(2, 8, 10)} {
+		for _, end := range []time.Time{
+			atTime(1, 8, 0), atTime(1, 8, 10), atTime(1, 19, 0), atTime(2, 8, 0),
+			atTime(2, 8, 10),
+		} {
 			moments = append(moments, moment{end, nothing})
 		}
 		a.runMoments(t, lives, moments)
@@ -124,12 +126,18 @@ func TestKilledAtAnyStep_OverridesLoseNothing(t *testing.T) {
 				return a.beginOverride(ctx, p, o, now)
 			}}
 		}
-		off := &override.Override{Action: override.ForceOff, ResourceID: a.ids[ours][0], ResourceUID: "i-0",
-			ExpiresAt: atTime(1, 12, 0)}
-		byHand := &override.Override{Action: override.ForceOff, ResourceID: a.ids[ours][1], ResourceUID: "i-1",
-			ExpiresAt: atTime(2, 12, 0)}
-		woken := &override.Override{Action: override.ForceOn, ResourceID: a.ids[ours][2], ResourceUID: "i-2",
-			ExpiresAt: atTime(1, 21, 0), WakeLinkID: "wake_1"}
+		off := &override.Override{
+			Action: override.ForceOff, ResourceID: a.ids[ours][0], ResourceUID: "i-0",
+			ExpiresAt: atTime(1, 12, 0),
+		}
+		byHand := &override.Override{
+			Action: override.ForceOff, ResourceID: a.ids[ours][1], ResourceUID: "i-1",
+			ExpiresAt: atTime(2, 12, 0),
+		}
+		woken := &override.Override{
+			Action: override.ForceOn, ResourceID: a.ids[ours][2], ResourceUID: "i-2",
+			ExpiresAt: atTime(1, 21, 0), WakeLinkID: "wake_1",
+		}
 		a.runMoments(t, lives, []moment{
 			{atTime(1, 8, 0), nothing},
 			begin(off),

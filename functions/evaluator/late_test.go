@@ -20,12 +20,18 @@ func TestEvaluator_AnOverrideBeatsAFiringThatIsEvaluatedAfterIt(t *testing.T) {
 		late    time.Duration // from then to the evaluation
 		want    string
 	}{
-		"of the same minute": {override.ForceOn, time.Second, 55 * time.Second,
-			"start 1 override:force_on"},
-		"after an outage of two hours": {override.ForceOn, 2 * time.Hour, time.Minute,
-			"start 1 override:force_on"},
-		"also one that wants the same": {override.ForceOff, time.Second, 55 * time.Second,
-			"stop 1 override:force_off"},
+		"of the same minute": {
+			override.ForceOn, time.Second, 55 * time.Second,
+			"start 1 override:force_on",
+		},
+		"after an outage of two hours": {
+			override.ForceOn, 2 * time.Hour, time.Minute,
+			"start 1 override:force_on",
+		},
+		"also one that wants the same": {
+			override.ForceOff, time.Second, 55 * time.Second,
+			"stop 1 override:force_off",
+		},
 		"made in the minute of the evaluation": {override.ForceOn, 10 * time.Minute, 0, "start 1 override:force_on"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -164,10 +170,14 @@ func TestEvaluator_AnOverrideEndsInTheFirstRunAfterItsTime(t *testing.T) {
 		run   time.Duration
 		want  []string
 	}{
-		"in its own minute, after it": {30*time.Minute + time.Second, 30*time.Minute + 24*time.Second,
-			[]string{"stop"}},
-		"at the moment of its end": {30*time.Minute + 24*time.Second, 30*time.Minute + 24*time.Second,
-			[]string{"stop"}},
+		"in its own minute, after it": {
+			30*time.Minute + time.Second, 30*time.Minute + 24*time.Second,
+			[]string{"stop"},
+		},
+		"at the moment of its end": {
+			30*time.Minute + 24*time.Second, 30*time.Minute + 24*time.Second,
+			[]string{"stop"},
+		},
 		"but not in its own minute, before it": {30*time.Minute + 30*time.Second, 30*time.Minute + 24*time.Second, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -34,14 +34,22 @@ func TestEvaluator_AStopThatAnEventHasKeptIsMadeAtItsEnd(t *testing.T) {
 	}{
 		"a schedule wants it stopped": {lines: hours, want: []string{"stop 1 schedule:Hours:cron_1"}},
 		"no schedule wants anything":  {},
-		"no schedule wants anything after a wake link": {promised: true,
-			want: []string{"stop 1 override_expired:force_on"}},
-		"another override holds it on": {lines: hours, override: override.ForceOn,
-			want: []string{"start 1 override:force_on"}},
-		"another override holds it off": {override: override.ForceOff,
-			want: []string{"stop 1 override:force_off"}},
-		"a schedule wants it running after a wake link": {lines: []string{"start 0 20 * * *"}, promised: true,
-			want: []string{"start 1 schedule:Hours:cron_0"}},
+		"no schedule wants anything after a wake link": {
+			promised: true,
+			want:     []string{"stop 1 override_expired:force_on"},
+		},
+		"another override holds it on": {
+			lines: hours, override: override.ForceOn,
+			want: []string{"start 1 override:force_on"},
+		},
+		"another override holds it off": {
+			override: override.ForceOff,
+			want:     []string{"stop 1 override:force_off"},
+		},
+		"a schedule wants it running after a wake link": {
+			lines: []string{"start 0 20 * * *"}, promised: true,
+			want: []string{"start 1 schedule:Hours:cron_0"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := newFixture(t)

@@ -149,8 +149,10 @@ func simSome(r *rand.Rand, n int, some bool) []int {
 }
 
 func (d *simDay) newCalendar(r *rand.Rand, zones []string) simCalendar {
-	c := simCalendar{Effect: pick(r, []string{"stay_stopped", "stay_running", "no_action"}),
-		Zone: pick(r, []string{"", zones[1]})}
+	c := simCalendar{
+		Effect: pick(r, []string{"stay_stopped", "stay_running", "no_action"}),
+		Zone:   pick(r, []string{"", zones[1]}),
+	}
 	for range 1 + r.IntN(2) {
 		from := d.Start.Add(time.Duration(r.IntN(36*60)-6*60) * time.Minute)
 		e, form := simEntry{}, "2006-01-02"
@@ -225,15 +227,19 @@ func (d *simDay) addActs(r *rand.Rand) {
 	verbs := []string{"start", "stop"}
 	for range r.IntN(9) {
 		d.Acts = append(d.Acts,
-			simAct{At: at(), Kind: pick(r, []string{actCloud, actByHand}), Resource: r.IntN(d.Resources), Group: -1,
-				Verb: pick(r, verbs), Force: r.IntN(4) == 0})
+			simAct{
+				At: at(), Kind: pick(r, []string{actCloud, actByHand}), Resource: r.IntN(d.Resources), Group: -1,
+				Verb: pick(r, verbs), Force: r.IntN(4) == 0,
+			})
 	}
 	for range r.IntN(simHours) {
 		d.Acts = append(d.Acts, simAct{At: at(), Kind: actScan, Group: -1})
 	}
 	for id := range r.IntN(5) {
-		a := simAct{At: at(), Kind: actBegin, ID: id, Resource: r.IntN(d.Resources), Group: -1, Verb: pick(r, verbs),
-			Force: r.IntN(4) == 0}
+		a := simAct{
+			At: at(), Kind: actBegin, ID: id, Resource: r.IntN(d.Resources), Group: -1, Verb: pick(r, verbs),
+			Force: r.IntN(4) == 0,
+		}
 		a.For = time.Duration(1+r.IntN(1+r.IntN(8*3600))) * time.Second
 		if len(d.Groups) > 0 && r.IntN(2) == 0 {
 			a.Group = r.IntN(len(d.Groups))
@@ -241,8 +247,10 @@ func (d *simDay) addActs(r *rand.Rand) {
 		d.Acts = append(d.Acts, a)
 		if r.IntN(3) == 0 {
 			d.Acts = append(d.Acts,
-				simAct{At: a.At + time.Duration(r.Int64N(int64(a.For))) + 250*time.Millisecond, Kind: actEnd, ID: id,
-					Group: -1})
+				simAct{
+					At: a.At + time.Duration(r.Int64N(int64(a.For))) + 250*time.Millisecond, Kind: actEnd, ID: id,
+					Group: -1,
+				})
 		}
 	}
 	slices.SortStableFunc(d.Acts, func(a, b simAct) int { return int(a.At - b.At) })

@@ -59,8 +59,10 @@ type naiveWant struct {
 }
 
 func newNaive(d *simDay) *naive {
-	n := &naive{simDay: d, events: newNaiveEvents(d), zones: map[string]*zoneMinutes{},
-		evaluated: minuteAt(d.Start) - 1}
+	n := &naive{
+		simDay: d, events: newNaiveEvents(d), zones: map[string]*zoneMinutes{},
+		evaluated: minuteAt(d.Start) - 1,
+	}
 	for range d.Resources {
 		n.running, n.seen = append(n.running, true), append(n.seen, true)
 	}

@@ -42,8 +42,10 @@ const (
 
 // newSimPlans makes the plans of a day, and schedules them.
 func newSimPlans(a *simReal) *simPlans {
-	s := &simPlans{simReal: a, PrecheckReader: readiness.PrecheckReader{Table: a.Table, Inventory: a.inventory},
-		store: readiness.New(a.Table, a.now)}
+	s := &simPlans{
+		simReal: a, PrecheckReader: readiness.PrecheckReader{Table: a.Table, Inventory: a.inventory},
+		store: readiness.New(a.Table, a.now),
+	}
 	s.runner = &rescaling.Runner{
 		Table: a.Table, Clock: a.now, Starter: s,
 		Open: func(context.Context, string, string, readiness.PolicyTarget) (rescaling.Group, error) { return s, nil },

@@ -95,8 +95,10 @@ func (a *simReal) furnish() {
 		for i, r := range members {
 			places = append(places, inventory.GroupPlacement{ResourceID: a.ids[r], Tier: 1 + i%2, Order: 1})
 		}
-		g := inventory.Group{ID: id.New("grp", a.Start), Name: fmt.Sprint("Group ", n),
-			FailurePolicy: inventory.ContinueOnFailure}
+		g := inventory.Group{
+			ID: id.New("grp", a.Start), Name: fmt.Sprint("Group ", n),
+			FailurePolicy: inventory.ContinueOnFailure,
+		}
 		a.groups = append(a.groups, apitest.Value(a.inventory.CreateGroup(a.In(ours), ours, g, places))(a).ID)
 	}
 	var calendars []string
@@ -184,8 +186,10 @@ func (a *simReal) applyAct(act simAct) {
 func (a *simReal) beginOverride(act simAct) {
 	a.Helper()
 	now := a.now.Now()
-	o := override.Override{ID: override.NewID(now), Action: override.ForceOff, CreatedAt: now,
-		ExpiresAt: now.Add(act.For), Force: act.Force}
+	o := override.Override{
+		ID: override.NewID(now), Action: override.ForceOff, CreatedAt: now,
+		ExpiresAt: now.Add(act.For), Force: act.Force,
+	}
 	if act.Verb == "start" {
 		o.Action = override.ForceOn
 	}

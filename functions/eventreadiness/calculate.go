@@ -45,8 +45,10 @@ func (s *service) calculateCapacity(ctx context.Context, in *calculateInput) (Ca
 	}
 	size, err := g.scaled(&readiness.Plan{ExpectedMultiplier: m})
 	reason := estimationReason(g.target())
-	return CalculatedCapacity{size.Min, size.Max, size.Desired, rest.NumberOf(m.Amount()), "multiplier", reason != nil,
-		reason}, err
+	return CalculatedCapacity{
+		size.Min, size.Max, size.Desired, rest.NumberOf(m.Amount()), "multiplier", reason != nil,
+		reason,
+	}, err
 }
 
 // multiplierIn reads the multiplier of a query.

@@ -164,8 +164,10 @@ func reasonOf(ctx context.Context, err error) string {
 
 // checkTimes checks that the event is in the future and that the time before it is sufficient.
 func (s *service) checkTimes(p *readiness.Plan) ReadinessCheckItem {
-	c := ReadinessCheckItem{Name: "times", Status: passed,
-		Message: "scales up at " + readiness.InZone(p.ScaleUpAt(), p.Timezone)}
+	c := ReadinessCheckItem{
+		Name: "times", Status: passed,
+		Message: "scales up at " + readiness.InZone(p.ScaleUpAt(), p.Timezone),
+	}
 	if w := s.warnings(p); len(w) > 0 {
 		c.Status, c.Message = warning, w[0]
 	}
@@ -177,8 +179,10 @@ func (s *service) checkTimes(p *readiness.Plan) ReadinessCheckItem {
 
 // checkQueue checks that the executor has the plan, and how often it has started again. It takes one round trip.
 func (s *service) checkQueue(ctx context.Context, p *readiness.Plan) (ReadinessCheckItem, error) {
-	c := ReadinessCheckItem{Name: "executor", Status: passed,
-		Message: "nothing is queued: the plan is " + string(p.Status)}
+	c := ReadinessCheckItem{
+		Name: "executor", Status: passed,
+		Message: "nothing is queued: the plan is " + string(p.Status),
+	}
 	if p.Run == 0 || p.Status == readiness.Draft || p.Status == readiness.Completed {
 		return c, nil
 	}
@@ -249,7 +253,8 @@ func (s *service) checkStopped(ctx context.Context, p *readiness.Plan, g *group)
 
 // checkCapacity compares the current capacity of a target with the captured and the scaled capacity.
 func (s *service) checkCapacity(p *readiness.Plan, g *group, t readiness.Target,
-	now cloud.Autoscaling) ReadinessCheckItem {
+	now cloud.Autoscaling,
+) ReadinessCheckItem {
 	live := readiness.Size{Min: now.Min, Max: now.Max, Desired: now.Desired}
 	out := ReadinessCheckItem{"capacity", &t.PolicyID, passed, "it has " + live.String()}
 	scaled, err := p.Scaled(t, live)

@@ -125,7 +125,8 @@ func pairOf(r pricing.Priceable) pricing.ProviderRegion {
 
 // records reads the inventory records of groups, and the instance classes of their members, in one round trip.
 func (s *service) records(ctx context.Context, groups []group) (records map[string]pricing.Priceable,
-	members map[string][]string, err error) {
+	members map[string][]string, err error,
+) {
 	wanted := map[string]bool{}
 	for _, g := range groups {
 		wanted[g.policy.Target.UID] = true

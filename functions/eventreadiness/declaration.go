@@ -25,15 +25,19 @@ var Declaration = platform.Declaration{
 			inventory.ClusterPartition, measurement.Partition, pricing.Partition, inventory.ResourcePartition,
 			override.Partition, execution.SnapshotPartition,
 		},
-		Writes: []table.Partition{readiness.Partition, readiness.ClaimPartition, readiness.LogPartition,
-			workqueue.Partition},
+		Writes: []table.Partition{
+			readiness.Partition, readiness.ClaimPartition, readiness.LogPartition,
+			workqueue.Partition,
+		},
 	}),
 	Starts:  []string{readiness.Machine},
 	Calls:   []string{inventory.Connector, readiness.Executor},
 	Samples: []string{"list", "status"},
 	Kinds:   []platform.Kind{{Name: "event readiness plan", Prefix: "evt", Delete: "deleteEventPlan"}},
 	Names: []platform.Reference{
-		{From: "event readiness plan", To: "autoscaler policy", Fields: []string{"policyId"},
-			OnDelete: platform.Refused},
+		{
+			From: "event readiness plan", To: "autoscaler policy", Fields: []string{"policyId"},
+			OnDelete: platform.Refused,
+		},
 	},
 }

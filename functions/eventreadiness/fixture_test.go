@@ -94,10 +94,14 @@ func newFixture(t *testing.T) *fixture {
 	f.Workers = lambdacall.Local{inventory.Connector: f.cloud.answer, readiness.Executor: rehearse}
 	f.Mount(Operations)
 	inventorytest.Discover(f.Fixture, ours, cloud.AWSASG,
-		cloud.Resource{UID: "web", Name: "web", Type: cloud.AWSASG, Region: "eu-west-1", Status: cloud.Running,
-			InstanceType: "m5.large"},
-		cloud.Resource{UID: "api", Name: "api", Type: cloud.AWSASG, Region: "eu-west-1", Status: cloud.Running,
-			InstanceType: "x9.unknown"})
+		cloud.Resource{
+			UID: "web", Name: "web", Type: cloud.AWSASG, Region: "eu-west-1", Status: cloud.Running,
+			InstanceType: "m5.large",
+		},
+		cloud.Resource{
+			UID: "api", Name: "api", Type: cloud.AWSASG, Region: "eu-west-1", Status: cloud.Running,
+			InstanceType: "x9.unknown",
+		})
 	for _, uid := range []string{"web", "api", "watch"} {
 		f.addPolicy(uid, readiness.Autopilot)
 	}

@@ -32,8 +32,10 @@ func (g *group) size() readiness.Size {
 
 // target returns the group as a target of a plan.
 func (g *group) target() readiness.Target {
-	t := readiness.Target{PolicyID: g.policy.ID, OriginalMin: g.now.Min, OriginalMax: g.now.Max,
-		OriginalDesired: g.now.Desired}
+	t := readiness.Target{
+		PolicyID: g.policy.ID, OriginalMin: g.now.Min, OriginalMax: g.now.Max,
+		OriginalDesired: g.now.Desired,
+	}
 	if g.average > 0 && g.policy.TargetCPUPercent > 0 {
 		t.AverageCPU, t.TargetCPU = g.average, 100*g.policy.TargetCPUPercent
 	}

@@ -22,8 +22,10 @@ const (
 
 // draft builds the plan that a body describes, without its targets.
 func (s *service) draft(e *EventTimes, timezone string) (readiness.Plan, error) {
-	p := readiness.Plan{EventStart: e.EventStart.Time, EventEnd: e.EventEnd.Time, PreScaleMinutes: halfHour,
-		PostEventMinutes: halfHour, Timezone: timezone}
+	p := readiness.Plan{
+		EventStart: e.EventStart.Time, EventEnd: e.EventEnd.Time, PreScaleMinutes: halfHour,
+		PostEventMinutes: halfHour, Timezone: timezone,
+	}
 	if e.PreScaleMinutes != nil {
 		p.PreScaleMinutes = *e.PreScaleMinutes
 	}

@@ -67,13 +67,22 @@ func TestCreate_BadInputIsRefusedByField(t *testing.T) {
 		"minutes below nothing":   {"preScaleMinutes", -1, "preScaleMinutes", 400},
 		"minutes beyond a day":    {"postEventMinutes", 1441, "postEventMinutes", 400},
 		"no targets":              {"targets", []any{}, "targets", 400},
-		"an unknown policy": {"targets", []any{map[string]any{"policyId": foreign}},
-			"targets[0].policyId", 400},
-		"a policy twice": {"targets",
-			[]any{map[string]any{"policyId": "asp_web"}, map[string]any{"policyId": "asp_web"}}, "targets[1].policyId",
-			400},
-		"a policy that only monitors": {"targets", []any{map[string]any{"policyId": "asp_watch"}},
-			"targets[0].policyId", 400},
+		"an unknown policy": {
+			"targets",
+			[]any{map[string]any{"policyId": foreign}},
+			"targets[0].policyId", 400,
+		},
+		"a policy twice": {
+			"targets",
+			[]any{map[string]any{"policyId": "asp_web"}, map[string]any{"policyId": "asp_web"}},
+			"targets[1].policyId",
+			400,
+		},
+		"a policy that only monitors": {
+			"targets",
+			[]any{map[string]any{"policyId": "asp_watch"}},
+			"targets[0].policyId", 400,
+		},
 		"a blank name":                       {"name", "  ", "name", 400},
 		"a name of two lines":                {"name", "Black\nFriday", "name", 400},
 		"an event that begins too far ahead": {"eventEnd", at(340 * 24 * time.Hour), "eventEnd", 400},
@@ -142,8 +151,10 @@ func TestPlans_ReadersReadAndNobodyElse(t *testing.T) {
 	p := f.createPlan("asp_web")
 	reader := apitest.Caller(ours, "bob", "event-readiness:read")
 	f.Call(reader, "GET /event-readiness/"+p.ID).Want(200)
-	for _, request := range []string{"POST /event-readiness/" + p.ID + "/schedule",
-		"POST /event-readiness/" + p.ID + "/cancel", "DELETE /event-readiness/" + p.ID} {
+	for _, request := range []string{
+		"POST /event-readiness/" + p.ID + "/schedule",
+		"POST /event-readiness/" + p.ID + "/cancel", "DELETE /event-readiness/" + p.ID,
+	} {
 		f.Call(reader, request).Want(403, "event-readiness:write")
 	}
 	f.Call(apitest.Caller(ours, "carl", "schedules:read"), "GET /event-readiness").Want(403, "event-readiness:read")

@@ -131,8 +131,10 @@ func TestCost_IsExactAndSaysWhatHasNoPrice(t *testing.T) {
 func TestDatabase_TheNextClassUpThatIsLargeEnough(t *testing.T) {
 	f := newFixture(t)
 	ids := inventorytest.Discover(f.Fixture, ours, cloud.AWSRDS,
-		cloud.Resource{UID: "db-1", Name: "orders", Type: cloud.AWSRDS, Region: "eu-west-1", Status: cloud.Running,
-			InstanceType: "db.m5.large"})
+		cloud.Resource{
+			UID: "db-1", Name: "orders", Type: cloud.AWSRDS, Region: "eu-west-1", Status: cloud.Running,
+			InstanceType: "db.m5.large",
+		})
 	f.call("GET /event-readiness/calculate-db?multiplier=3&resource_id="+ids[0]).Want(400,
 		"multiplier: of the 0 classes with a known price")
 	f.setPrices("rds/db.m5.large/postgres/single", "rds/db.m5.xlarge/postgres/single",
@@ -186,8 +188,10 @@ func TestCheck_LooksAtTimesCapacityCredentialsAndExecutor(t *testing.T) {
 		!strings.Contains(c.Message, "min 3, max 10, desired 5") {
 		t.Errorf("%s", apitest.JSON(got))
 	}
-	f.cloud.granted = []cloud.Permission{{Capability: "scale", Action: "autoscaling:UpdateAutoScalingGroup",
-		Status: "denied", Message: "no"}}
+	f.cloud.granted = []cloud.Permission{{
+		Capability: "scale", Action: "autoscaling:UpdateAutoScalingGroup",
+		Status: "denied", Message: "no",
+	}}
 	if got, c := look("credentials"); got.Ready || c.Status != "failed" ||
 		!strings.Contains(c.Message, "autoscaling:UpdateAutoScalingGroup") {
 		t.Errorf("%s", apitest.JSON(got))

@@ -45,8 +45,10 @@ func (f *fixture) disconnect(changes ...table.Change) {
 		append(changes, table.Set("status", inventory.AccountDisconnected))...)
 }
 
-var remembered = execution.Snapshot{ActionID: id.New("act", time.Unix(0, 0)),
-	Snapshot: []byte(`{"min":2,"max":10,"desired":4}`)}
+var remembered = execution.Snapshot{
+	ActionID: id.New("act", time.Unix(0, 0)),
+	Snapshot: []byte(`{"min":2,"max":10,"desired":4}`),
+}
 
 func markUsed(s execution.Snapshot) execution.Snapshot {
 	s.UsedBy = "act_2"
@@ -80,8 +82,10 @@ func TestReady_NamesTargetsThatCannotBeReadyOnEveryPath(t *testing.T) {
 			f.disconnect(table.Set("ended", "excluded"), table.Set("error", "its organization excludes it"))
 		}, "its organization excludes it"},
 		"credentials that may not scale": {func(f *fixture) {
-			f.cloud.granted = []cloud.Permission{{Capability: "scale", Action: "autoscaling:UpdateAutoScalingGroup",
-				Status: "denied", Message: "no"}}
+			f.cloud.granted = []cloud.Permission{{
+				Capability: "scale", Action: "autoscaling:UpdateAutoScalingGroup",
+				Status: "denied", Message: "no",
+			}}
 		}, "autoscaling:UpdateAutoScalingGroup"},
 		"a policy that is gone": {func(f *fixture) {
 			f.Write(table.Delete(readiness.PolicyKey(ours, "asp_web")))
@@ -171,8 +175,10 @@ func TestCheck_ASlowCloudIsUnknownAfterFiveSeconds(t *testing.T) {
 	f := newFixture(t)
 	p := f.createPlan("asp_web", "asp_api")
 	stored := apitest.Value(readiness.New(f.Table, f.Clock).Get(f.In(ours), ours, p.ID))(t)
-	s := &service{p: f.Platform, policies: readiness.NewPolicyStore(f.Table, f.Clock),
-		inventory: inventory.New(f.Platform)}
+	s := &service{
+		p: f.Platform, policies: readiness.NewPolicyStore(f.Table, f.Clock),
+		inventory: inventory.New(f.Platform),
+	}
 	groups := apitest.Value(s.storedGroups(f.In(ours), &stored))(t)
 	p2 := f.Clone()
 	p2.Workers, p2.Table = slow{}, f.Table

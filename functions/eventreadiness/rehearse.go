@@ -100,8 +100,10 @@ func (r *EventRehearsal) addProblems(found []finding) {
 }
 
 func rehearsed(p readiness.Plan, got readiness.Rehearsed) EventRehearsal {
-	out := EventRehearsal{EventID: p.ID, Status: got.Status, Ready: got.Status == readiness.Completed,
-		Log: []EventPlanLine{}, Targets: make([]RehearsedEventTarget, len(got.Targets))}
+	out := EventRehearsal{
+		EventID: p.ID, Status: got.Status, Ready: got.Status == readiness.Completed,
+		Log: []EventPlanLine{}, Targets: make([]RehearsedEventTarget, len(got.Targets)),
+	}
 	for i, t := range got.Targets {
 		out.Targets[i] = RehearsedEventTarget{
 			PolicyID: t.PolicyID, Original: GroupSize(t.Original), Scaled: GroupSize(t.Scaled),

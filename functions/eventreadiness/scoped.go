@@ -50,7 +50,8 @@ func (s *service) policiesInSight(ctx context.Context, permission string) (polic
 }
 
 func (s *service) readSight(ctx context.Context, org string, in grant.Scopes) ([]readiness.Policy,
-	inventory.ResourceSet, error) {
+	inventory.ResourceSet, error,
+) {
 	var policies []readiness.Policy
 	var sets []inventory.ResourceSet
 	g, ctx := errgroup.WithContext(ctx)

@@ -35,8 +35,10 @@ func TestStatuses_WhatTheTableDoesNotHaveIs409(t *testing.T) {
 		"scaling_up":   {readiness.Scheduled, readiness.ScalingUp},
 		"active":       {readiness.Scheduled, readiness.ScalingUp, readiness.Active},
 		"scaling_down": {readiness.Scheduled, readiness.ScalingUp, readiness.Active, readiness.ScalingDown},
-		"completed": {readiness.Scheduled, readiness.ScalingUp, readiness.Active, readiness.ScalingDown,
-			readiness.Completed},
+		"completed": {
+			readiness.Scheduled, readiness.ScalingUp, readiness.Active, readiness.ScalingDown,
+			readiness.Completed,
+		},
 		"failed": {readiness.Failed}, "cancelled": {},
 	}
 	allowed := map[string][]string{
@@ -67,8 +69,10 @@ func TestStatuses_WhatTheTableDoesNotHaveIs409(t *testing.T) {
 				f.call(fmt.Sprintf("POST /event-readiness/%s/%s", p.ID, op)).Want(want)
 				if after := f.getPlan(p.ID); want == 409 {
 					f.Equal("after a refusal", after, before)
-				} else if to := map[string]readiness.Status{"schedule": "scheduling", "retry": "scheduling",
-					"reset": "draft", "cancel": "cancelled"}[op]; after.Status != to {
+				} else if to := map[string]readiness.Status{
+					"schedule": "scheduling", "retry": "scheduling",
+					"reset": "draft", "cancel": "cancelled",
+				}[op]; after.Status != to {
 					t.Errorf("it is %s", after.Status)
 				}
 			})
@@ -144,8 +148,10 @@ func TestReport_IsForTheExecutorAlone(t *testing.T) {
 func TestWorker_MayDoNothingElse(t *testing.T) {
 	f := newFixture(t)
 	p := f.createPlan("asp_web")
-	for _, path := range []string{"/event-readiness/" + p.ID, "/event-readiness",
-		"/event-readiness/" + p.ID + "/cancel"} {
+	for _, path := range []string{
+		"/event-readiness/" + p.ID, "/event-readiness",
+		"/event-readiness/" + p.ID + "/cancel",
+	} {
 		err := rest.CallAsWorker(t.Context(), f.newInvoker(f.Platform), rest.WorkerCall{
 			Function: readiness.Function, Worker: readiness.Executor, Org: ours, Method: "POST", Path: path,
 			Body: map[string]any{},
@@ -159,10 +165,16 @@ func TestWorker_MayDoNothingElse(t *testing.T) {
 		report    readiness.Report
 		kind      fault.Kind
 	}{
-		"another organization's plan": {theirs, p.ID, readiness.Report{ID: "1", Status: readiness.Scheduled},
-			fault.NotFound},
-		"what the table does not have": {ours, p.ID, readiness.Report{ID: "1", Status: readiness.Active},
-			fault.Conflict},
+		"another organization's plan": {
+			theirs, p.ID,
+			readiness.Report{ID: "1", Status: readiness.Scheduled},
+			fault.NotFound,
+		},
+		"what the table does not have": {
+			ours, p.ID,
+			readiness.Report{ID: "1", Status: readiness.Active},
+			fault.Conflict,
+		},
 		"a status that is none": {ours, p.ID, readiness.Report{ID: "1", Status: "asleep"}, fault.Invalid},
 	} {
 		t.Run(name, func(t *testing.T) {

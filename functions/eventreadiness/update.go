@@ -32,10 +32,12 @@ func (s *service) updatePlan(ctx context.Context, in *struct {
 	if err = s.applyPatch(ctx, &next, &in.Body); err != nil {
 		return EventPlan{}, err
 	}
-	c := readiness.Change{To: was.Status, By: identity.CallerFrom(ctx).Email, Message: "changed",
+	c := readiness.Change{
+		To: was.Status, By: identity.CallerFrom(ctx).Email, Message: "changed",
 		Edit: func(p *readiness.Plan) {
 			takeOver(p, &next)
-		}}
+		},
+	}
 	var w readiness.Work
 	if was.Status == readiness.Scheduled {
 		if err = s.checkActs(ctx, &next); err != nil {

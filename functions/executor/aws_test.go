@@ -50,8 +50,10 @@ func onAWS(t *testing.T, test func(w *awsFixture)) {
 	shareOutsideBubbles(t)
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(noon))
-		w := &awsFixture{twins: twins{&awstwin.Cloud{Takes: 20 * time.Second}, &awstwin.Cloud{Takes: 20 * time.Second}},
-			accounts: map[string]inventory.Account{}}
+		w := &awsFixture{
+			twins:    twins{&awstwin.Cloud{Takes: 20 * time.Second}, &awstwin.Cloud{Takes: 20 * time.Second}},
+			accounts: map[string]inventory.Account{},
+		}
 		p := apitest.PlatformAt(t, clock.System{})
 		w.fixture = awsExecutor(t, p, w.twins)
 		w.connectAWS(awstwin.AccessKey, "111122223333")
@@ -95,8 +97,10 @@ func (w *awsFixture) instance(key string, like awstwin.Instance) inventory.Resou
 	if i.State == "stopped" {
 		status = cloud.Stopped
 	}
-	scan := inventory.Scan{Partition: inventory.Partition{AccountID: w.accounts[key].ID, Provider: aws.Name,
-		Region: i.Region, Kind: cloud.AWSEC2}, ID: "first", Started: noon}
+	scan := inventory.Scan{Partition: inventory.Partition{
+		AccountID: w.accounts[key].ID, Provider: aws.Name,
+		Region: i.Region, Kind: cloud.AWSEC2,
+	}, ID: "first", Started: noon}
 	apitest.Value(w.e.inventory.UpsertScanned(w.ctx, org,
 		inventory.Batch{Scan: scan, At: noon.Add(-time.Minute), Resources: []cloud.Resource{
 			{UID: i.ID, Name: i.ID, Type: cloud.AWSEC2, Region: i.Region, Status: status},
@@ -132,8 +136,10 @@ func TestOnAWS_AMinuteOfThrottlingFailsNothing(t *testing.T) {
 		t.Run("of "+op, func(t *testing.T) {
 			onAWS(t, func(w *awsFixture) {
 				r := w.instance(awstwin.AccessKey, awstwin.Instance{})
-				w.first.AddFault(awstwin.Fault{Op: op, Code: "RequestLimitExceeded", Message: "Request limit exceeded.",
-					Status: 503, Times: -1, Until: time.Now().Add(time.Minute)})
+				w.first.AddFault(awstwin.Fault{
+					Op: op, Code: "RequestLimitExceeded", Message: "Request limit exceeded.",
+					Status: 503, Times: -1, Until: time.Now().Add(time.Minute),
+				})
 				a, took := w.runToEnd(r, cloud.Stop)
 				if a.Status != execution.Succeeded || a.Attempts != 1 {
 					t.Errorf("%s after %d attempts: %s", a.Status, a.Attempts, a.ErrorMessage)
@@ -165,8 +171,10 @@ func TestOnAWS_ARegionThatIsDownSlowsOnlyItself(t *testing.T) {
 	onAWS(t, func(w *awsFixture) {
 		down, up := w.instance(awstwin.AccessKey, awstwin.Instance{}),
 			w.instance(awstwin.AccessKey, awstwin.Instance{Region: "us-east-1"})
-		w.first.AddFault(awstwin.Fault{Region: "eu-west-1", Code: "ServiceUnavailable", Message: "Service Unavailable",
-			Status: 503, Times: -1})
+		w.first.AddFault(awstwin.Fault{
+			Region: "eu-west-1", Code: "ServiceUnavailable", Message: "Service Unavailable",
+			Status: 503, Times: -1,
+		})
 		var took [2]time.Duration
 		var ended [2]execution.Action
 		done := make(chan int)
@@ -256,7 +264,9 @@ func TestOnAWS_MovingStatesAreWaitedFor(t *testing.T) {
 		state string
 		acts  int
 	}{
-		{cloud.Stop, "stopping", 0}, {cloud.Start, "pending", 0}, {cloud.Stop, "pending", 1},
+		{cloud.Stop, "stopping", 0},
+		{cloud.Start, "pending", 0},
+		{cloud.Stop, "pending", 1},
 		{cloud.Start, "stopping", 1},
 	} {
 		t.Run(fmt.Sprintf("%s while %s", c.verb, c.state), func(t *testing.T) {

@@ -19,8 +19,10 @@ func (w *awsFixture) listedResource(kind string) inventory.Resource {
 	a := w.accounts[awstwin.AccessKey]
 	conn := apitest.Value(w.e.newClouds().Connect(w.ctx, org, a))(w)
 	page := apitest.Value(conn.List(w.ctx, kind, "eu-west-1", ""))(w)
-	scan := inventory.Scan{Partition: inventory.Partition{AccountID: a.ID, Provider: aws.Name, Region: "eu-west-1",
-		Kind: kind}, ID: "first", Started: noon}
+	scan := inventory.Scan{Partition: inventory.Partition{
+		AccountID: a.ID, Provider: aws.Name, Region: "eu-west-1",
+		Kind: kind,
+	}, ID: "first", Started: noon}
 	apitest.Value(w.e.inventory.UpsertScanned(w.ctx, org,
 		inventory.Batch{Scan: scan, At: noon.Add(-time.Minute), Resources: page.Resources}))(w)
 	if len(page.Resources) != 1 {
@@ -66,8 +68,10 @@ func TestOnAWS_AWrongStateIsReadAgainAndSucceeds(t *testing.T) {
 	onAWS(t, func(w *awsFixture) {
 		d := w.first.AddDatabase(awstwin.Database{ID: "orders", Region: "eu-west-1", Engine: "postgres"})
 		r := w.listedResource(cloud.AWSRDS)
-		w.first.AddFault(awstwin.Fault{Op: "rds:StopDBInstance", Code: "InvalidDBInstanceState",
-			Message: "Instance orders is not in available state.", Status: 400, Times: 1})
+		w.first.AddFault(awstwin.Fault{
+			Op: "rds:StopDBInstance", Code: "InvalidDBInstanceState",
+			Message: "Instance orders is not in available state.", Status: 400, Times: 1,
+		})
 		a := w.submit(r, cloud.Stop)
 		apitest.Value(w.e.RunActions(w.ctx,
 			execution.RunInput{Org: org, Actions: []string{a.ID}, Until: execution.UntilSettled}))(w)
@@ -115,8 +119,10 @@ func TestOnAWS_WhatWasRememberedIsNeverOverwrittenByZero(t *testing.T) {
 				}
 			}
 		}()
-		w.first.AddFault(awstwin.Fault{Op: "autoscaling:UpdateAutoScalingGroup", Code: "ResourceContention",
-			Message: "You already have a pending update", Status: 500, Times: 7})
+		w.first.AddFault(awstwin.Fault{
+			Op: "autoscaling:UpdateAutoScalingGroup", Code: "ResourceContention",
+			Message: "You already have a pending update", Status: 500, Times: 7,
+		})
 		for _, verb := range []cloud.Verb{cloud.Stop, cloud.Stop, cloud.Start} {
 			if a, _ := w.runToEnd(r, verb); a.Status != execution.Succeeded {
 				t.Fatalf("%s: %s, %s", verb, a.Status, a.ErrorMessage)

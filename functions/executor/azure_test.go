@@ -82,8 +82,10 @@ func onAzure(t *testing.T, tw *azuretwin.Cloud) (w *fixture, set *azuretwin.Reso
 		AuthMethod:      "service_principal",
 		PermissionLevel: "read_write", Status: "connected", CreatedAt: noon,
 	}
-	w.sealCredentials(map[string]string{"tenantID": azuretwin.Tenant, "clientID": azuretwin.Client,
-		"clientSecret": azuretwin.Secret})
+	w.sealCredentials(map[string]string{
+		"tenantID": azuretwin.Tenant, "clientID": azuretwin.Client,
+		"clientSecret": azuretwin.Secret,
+	})
 	w.e = processOn(w, tw)
 	w.conn = apitest.Value(w.e.newClouds().Connect(w.ctx, org, w.account))(w)
 	w.listResources("azure-vmss", "westeurope")

@@ -342,16 +342,20 @@ func TestTheTasksOfTheMachinesAreAnswered(t *testing.T) {
 			`{"last":false,"chunks":[{"org":"` + org + `","bulkID":"` + in.BulkID +
 				`","chunk":"C#000000#000000","until":"settled"}],"delaySeconds":0,"next":1,"from":""}`,
 		},
-		{`{"task":"step","input":{"org":"` + org + `","bulkID":"` + in.BulkID + `","step":9}}`,
-			`{"last":true,"chunks":[],"delaySeconds":0,"next":0,"from":""}`},
+		{
+			`{"task":"step","input":{"org":"` + org + `","bulkID":"` + in.BulkID + `","step":9}}`,
+			`{"last":true,"chunks":[],"delaySeconds":0,"next":0,"from":""}`,
+		},
 	} {
 		out := apitest.Value(w.e.HandleTask(t.Context(), json.RawMessage(c.call)))(w)
 		if b, _ := json.Marshal(out); string(b) != c.want {
 			t.Errorf("%s: %s", c.call, b)
 		}
 	}
-	for _, call := range []string{`{}`, `{"task":"dance"}`, `{"task":"run","input":{}}`, `{"task":"run","input":[]}`,
-		`nonsense`} {
+	for _, call := range []string{
+		`{}`, `{"task":"dance"}`, `{"task":"run","input":{}}`, `{"task":"run","input":[]}`,
+		`nonsense`,
+	} {
 		if out, err := w.e.HandleTask(t.Context(), json.RawMessage(call)); err == nil {
 			t.Errorf("%s was answered: %v", call, out)
 		}

@@ -17,11 +17,15 @@ func (e *Executor) windDown(ctx context.Context, in execution.BulkInput, reason 
 	if err != nil || in.Cancel {
 		return StepResult{Last: err == nil, Chunks: []execution.RunInput{}}, err
 	}
-	out := StepResult{Last: len(going) == 0, Next: in.Step,
-		Chunks: make([]execution.RunInput, min(len(going), stepSize))}
+	out := StepResult{
+		Last: len(going) == 0, Next: in.Step,
+		Chunks: make([]execution.RunInput, min(len(going), stepSize)),
+	}
 	for i := range out.Chunks {
-		out.Chunks[i] = execution.RunInput{Org: in.Org, BulkID: in.BulkID, Chunk: going[i],
-			Until: execution.UntilSettled}
+		out.Chunks[i] = execution.RunInput{
+			Org: in.Org, BulkID: in.BulkID, Chunk: going[i],
+			Until: execution.UntilSettled,
+		}
 	}
 	return out, nil
 }
@@ -52,7 +56,8 @@ func (e *Executor) endWaiting(ctx context.Context, in execution.BulkInput, reaso
 // uncancelledActions returns the actions of a run that may continue, and their bulk action. If the bulk action was
 // cancelled, only actions that have begun may continue.
 func (e *Executor) uncancelledActions(ctx context.Context, in execution.RunInput,
-	actions []*execution.Action) ([]*execution.Action, execution.Bulk, error) {
+	actions []*execution.Action,
+) ([]*execution.Action, execution.Bulk, error) {
 	if in.BulkID == "" || len(actions) == 0 {
 		return actions, execution.Bulk{}, nil
 	}
@@ -70,7 +75,8 @@ func (e *Executor) uncancelledActions(ctx context.Context, in execution.RunInput
 // endPending ends the given actions that have not begun, with the reason, and returns the ones that have. An action
 // that another executor begins at the same moment continues.
 func (e *Executor) endPending(ctx context.Context, org, reason string,
-	actions []*execution.Action) ([]*execution.Action, error) {
+	actions []*execution.Action,
+) ([]*execution.Action, error) {
 	var begun []*execution.Action
 	var out []execution.Outcome
 	waiting := execution.RunInput{Org: org}

@@ -96,8 +96,10 @@ func TestExecutor_Cancel_WhatHasBegunGoesOnAndTheRestIsNeverAsked(t *testing.T) 
 	for name, sweepFirst := range map[string]bool{"the execution that cancels comes first": true, "it is lost": false} {
 		t.Run(name, func(t *testing.T) {
 			w := newFixture(t,
-				map[string]string{"size": "100", "stopped": "0", "kinds": "aws-ec2", "regions": "1",
-					"transitionSeconds": "5"})
+				map[string]string{
+					"size": "100", "stopped": "0", "kinds": "aws-ec2", "regions": "1",
+					"transitionSeconds": "5",
+				})
 			g, places := w.newGroup(12, inventory.ContinueOnFailure)
 			in := w.claimGroup(g)
 			_, err := w.e.expandBulk(w.ctx, in)
@@ -225,8 +227,10 @@ func TestExecutor_Expand_ActsOnWhatWasNamed(t *testing.T) {
 	w := newFixture(t, map[string]string{"size": "100", "stopped": "0", "kinds": "aws-ec2", "regions": "1"})
 	_, places := w.newGroup(4, inventory.ContinueOnFailure)
 	in := w.submitBulk(inventory.Group{Size: 4, FailurePolicy: inventory.ContinueOnFailure}, cloud.Stop)
-	named := execution.Named{ResourceIDs: []string{places[0].ResourceID, places[2].ResourceID,
-		"res_01k00000000000000000000000"}}
+	named := execution.Named{ResourceIDs: []string{
+		places[0].ResourceID, places[2].ResourceID,
+		"res_01k00000000000000000000000",
+	}}
 	w.Put(execution.NamedKey(org, in.BulkID), named)
 	b := w.driveBulk(in)
 	if b.Status != execution.BulkCompleted || b.Total != 2 || b.Completed != 2 {

@@ -85,8 +85,10 @@ func TestCapacity_ThatComesBackIsTaken(t *testing.T) {
 // refused. After each try it may take its kind's usual time again.
 func TestCapacity_AFallBackForWantOfItIsTriedForAnHour(t *testing.T) {
 	p := execution.Progress{ActedAt: noon.Add(-time.Minute), Short: noon.Add(-50 * time.Minute), Shorts: 7}
-	a := &execution.Action{Action: cloud.Start, Status: execution.Running, StartedAt: noon.Add(-50 * time.Minute),
-		Progress: &p}
+	a := &execution.Action{
+		Action: cloud.Start, Status: execution.Running, StartedAt: noon.Add(-50 * time.Minute),
+		Progress: &p,
+	}
 	r := &run{now: noon, kind: cloud.Kind{Deadline: 10 * time.Minute}}
 	r.judgeAction(a, cloud.State{
 		Status: cloud.Stopped, NoCapacity: true, Reason: "Server.InsufficientInstanceCapacity",

@@ -124,7 +124,8 @@ func (e *Executor) createActions(ctx context.Context, org string, batch []*creat
 // supersedeHolders ends the opposite actions that hold resources of the batch and only wait for capacity. It reports
 // whether it ended any.
 func (e *Executor) supersedeHolders(ctx context.Context, org string, lost *table.ConditionError,
-	owner []*creation) (ended bool, err error) {
+	owner []*creation,
+) (ended bool, err error) {
 	for _, f := range lost.Failed {
 		if f.Old.Data == nil || f.Index >= len(owner) {
 			continue

@@ -30,18 +30,26 @@ func TestEveryStateIsJudged(t *testing.T) {
 		{cloud.Stop, cloud.Starting, sameVerdicts(wait)},
 		{cloud.Stop, cloud.Pending, sameVerdicts(wait)},
 		{cloud.Start, cloud.Stopping, sameVerdicts(wait)},
-		{cloud.Stop, cloud.Running,
-			map[string]string{"fresh": act, "accepted": wait, "ignored": retry, "pausing": wait, "worn out": fail}},
-		{cloud.Start, cloud.Stopped,
-			map[string]string{"fresh": act, "accepted": wait, "ignored": retry, "pausing": wait, "worn out": fail}},
-		{cloud.Start, cloud.Unknown,
-			map[string]string{"fresh": act, "accepted": wait, "ignored": retry, "pausing": wait, "worn out": fail}},
+		{
+			cloud.Stop, cloud.Running,
+			map[string]string{"fresh": act, "accepted": wait, "ignored": retry, "pausing": wait, "worn out": fail},
+		},
+		{
+			cloud.Start, cloud.Stopped,
+			map[string]string{"fresh": act, "accepted": wait, "ignored": retry, "pausing": wait, "worn out": fail},
+		},
+		{
+			cloud.Start, cloud.Unknown,
+			map[string]string{"fresh": act, "accepted": wait, "ignored": retry, "pausing": wait, "worn out": fail},
+		},
 	} {
 		for name, p := range progress {
 			t.Run(string(c.verb)+" of "+string(c.status)+", "+name, func(t *testing.T) {
 				r := &run{now: noon}
-				a := &execution.Action{Action: c.verb, Status: execution.Running, StartedAt: noon.Add(-time.Minute),
-					Progress: &p}
+				a := &execution.Action{
+					Action: c.verb, Status: execution.Running, StartedAt: noon.Add(-time.Minute),
+					Progress: &p,
+				}
 				errors := p.Errors
 				r.judgeAction(a, cloud.State{Status: c.status})
 				if got := verdict(r, a, errors); got != c.want[name] {
@@ -53,8 +61,10 @@ func TestEveryStateIsJudged(t *testing.T) {
 }
 
 func sameVerdicts(verdict string) map[string]string {
-	return map[string]string{"fresh": verdict, "accepted": verdict, "ignored": verdict, "pausing": verdict,
-		"worn out": verdict}
+	return map[string]string{
+		"fresh": verdict, "accepted": verdict, "ignored": verdict, "pausing": verdict,
+		"worn out": verdict,
+	}
 }
 
 func verdict(r *run, a *execution.Action, errors int) string {

@@ -55,8 +55,10 @@ func (f *eventFlow) scheduleStop(at time.Time, groups ...int) {
 	sch := apitest.Value(f.e.schedules.CreateSchedule(f.ctx, org, scheduling.Schedule{
 		ID: id.New("sch", now), Name: "Nights", Timezone: "UTC", Enabled: true, Drift: scheduling.ReportDrift,
 		CreatedAt: now, UpdatedAt: now,
-		Crons: []scheduling.CronLine{{ID: "cron_1", Action: cloud.Stop,
-			Expression: fmt.Sprintf("%d %d * * *", at.Minute(), at.Hour())}},
+		Crons: []scheduling.CronLine{{
+			ID: "cron_1", Action: cloud.Stop,
+			Expression: fmt.Sprintf("%d %d * * *", at.Minute(), at.Hour()),
+		}},
 	}))(f)
 	for _, n := range groups {
 		f.Must(f.e.schedules.Attach(f.ctx, org, scheduling.Attachment{
@@ -82,8 +84,10 @@ const tick = 15 * time.Second
 
 // live runs one process: it carries out pending work and schedules until everything is over or the process is killed.
 func (f *eventFlow) live(ctx context.Context, p *platform.Platform) error {
-	l := &flowProcess{eventFlow: f, p: p, e: New(p, cloud.Providers{"simulated": simulated.New(p.Table, p.Clock)}),
-		steps: map[string]StepResult{}}
+	l := &flowProcess{
+		eventFlow: f, p: p, e: New(p, cloud.Providers{"simulated": simulated.New(p.Table, p.Clock)}),
+		steps: map[string]StepResult{},
+	}
 	for f.Clock.Now().Before(f.until) {
 		if err := l.look(ctx); err != nil {
 			return err
@@ -146,7 +150,8 @@ func (l *flowProcess) step(ctx context.Context, w workqueue.Work) error {
 }
 
 func advanceWork[In, Out any](ctx context.Context, w workqueue.Work, do func(context.Context, In) (Out, error)) (Out,
-	error) {
+	error,
+) {
 	var in In
 	if err := json.Unmarshal(w.Input, &in); err != nil {
 		var none Out

@@ -59,8 +59,10 @@ func TestRemember_WhatAnEventLeavesIsNotForAStart(t *testing.T) {
 	e := newEvent(t, "scheduled")
 	g := e.groups[0]
 	e.Put(snapshotKey(org, g.UID),
-		snapshot{ActionID: "event", Snapshot: []byte(`{"min":7,"max":7,"desired":7}`),
-			KeepUntil: e.Clock.Now().Add(time.Hour).Unix()})
+		snapshot{
+			ActionID: "event", Snapshot: []byte(`{"min":7,"max":7,"desired":7}`),
+			KeepUntil: e.Clock.Now().Add(time.Hour).Unix(),
+		})
 	e.Must(e.conn.Act(e.ctx, cloud.Stop, g.Type, g.Region, []cloud.Target{{UID: g.UID}})[0].Err)
 	e.Clock.Advance(time.Minute)
 	if a := e.do(g, cloud.Start); strings.Contains(e.groupSize(0), `"desired":7`) {

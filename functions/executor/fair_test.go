@@ -58,10 +58,14 @@ func (w *fixture) stopNeighbours(engine *workflow.Embedded, n int) time.Duration
 	w.Helper()
 	return w.stopOneOf(engine, fleet{
 		kind: cloud.AWSEC2, region: "us-east-1",
-		account: inventory.Account{Provider: "simulated", CloudAccountID: "20000000000" + string(rune('0'+n)),
-			AuthMethod: "simulated"},
-		credentials: map[string]string{"size": "4", "kinds": "aws-ec2", "regions": "1", "stopped": "0",
-			"limits": "true", "callMillis": "200"},
+		account: inventory.Account{
+			Provider: "simulated", CloudAccountID: "20000000000" + string(rune('0'+n)),
+			AuthMethod: "simulated",
+		},
+		credentials: map[string]string{
+			"size": "4", "kinds": "aws-ec2", "regions": "1", "stopped": "0",
+			"limits": "true", "callMillis": "200",
+		},
 	})
 }
 
@@ -75,8 +79,10 @@ func (w *fixture) stopOneOf(engine *workflow.Embedded, f fleet) time.Duration {
 	w.Put(inventory.AccountKey(neighbour, a.ID), a)
 	conn := apitest.Value(w.e.newClouds().Connect(ctx, neighbour, a))(w)
 	page := apitest.Value(conn.List(ctx, f.kind, f.region, ""))(w)
-	scan := inventory.Scan{Partition: inventory.Partition{AccountID: a.ID, Provider: a.Provider, Region: f.region,
-		Kind: f.kind}, ID: a.ID, Started: time.Now()}
+	scan := inventory.Scan{Partition: inventory.Partition{
+		AccountID: a.ID, Provider: a.Provider, Region: f.region,
+		Kind: f.kind,
+	}, ID: a.ID, Started: time.Now()}
 	apitest.Value(w.e.inventory.UpsertScanned(ctx, neighbour,
 		inventory.Batch{Scan: scan, At: time.Now(), Resources: page.Resources}))(w)
 	for _, r := range page.Resources {

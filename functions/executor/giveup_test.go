@@ -20,8 +20,10 @@ import (
 func (w *fixture) abandon(a execution.Action) RunResult {
 	w.Helper()
 	in := execution.RunInput{Org: org, Actions: []string{a.ID}, Until: execution.UntilSettled}
-	input := apitest.JSON(map[string]any{"task": "abandon", "input": in,
-		"error": workflow.Caught{Error: "Sandbox.Timedout", Cause: "after 300 s"}})
+	input := apitest.JSON(map[string]any{
+		"task": "abandon", "input": in,
+		"error": workflow.Caught{Error: "Sandbox.Timedout", Cause: "after 300 s"},
+	})
 	got, _ := apitest.Value(w.e.HandleTask(w.ctx, []byte(input)))(w).(RunResult)
 	return got
 }
@@ -43,18 +45,30 @@ func TestGiveUp_RecordsWhatTheCloudConfirms(t *testing.T) {
 		status execution.Status
 		says   string
 	}{
-		"what stands still has failed": {false, time.Minute, false, execution.Failed,
-			"the executor gave up: Sandbox.Timedout: after 300 s; the resource is running"},
-		"what has arrived has succeeded": {true, 2 * time.Minute, false, execution.Succeeded,
-			"the resource is stopped"},
-		"what is on its way waits": {true, 20 * time.Second, false, execution.Running,
-			"the resource is stopping"},
-		"what gives no answer waits": {true, 2 * time.Minute, true, execution.Running,
-			"its state cannot be read"},
-		"so does what was not begun": {false, time.Minute, true, execution.Running,
-			"its state cannot be read"},
-		"what gives no answer until its deadline, has not": {true, time.Hour, true, execution.Failed,
-			"its state cannot be read"},
+		"what stands still has failed": {
+			false, time.Minute, false, execution.Failed,
+			"the executor gave up: Sandbox.Timedout: after 300 s; the resource is running",
+		},
+		"what has arrived has succeeded": {
+			true, 2 * time.Minute, false, execution.Succeeded,
+			"the resource is stopped",
+		},
+		"what is on its way waits": {
+			true, 20 * time.Second, false, execution.Running,
+			"the resource is stopping",
+		},
+		"what gives no answer waits": {
+			true, 2 * time.Minute, true, execution.Running,
+			"its state cannot be read",
+		},
+		"so does what was not begun": {
+			false, time.Minute, true, execution.Running,
+			"its state cannot be read",
+		},
+		"what gives no answer until its deadline, has not": {
+			true, time.Hour, true, execution.Failed,
+			"its state cannot be read",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newFixture(t, map[string]string{"size": "40", "stopped": "0", "transitionSeconds": "60"})

@@ -164,8 +164,10 @@ func hasUnaskedStop(actions []*execution.Action) bool {
 // endedUnasked returns the outcome of an action that is left out for a reason. Nothing was asked of its provider, so
 // this failure does not abort a bulk action.
 func (e *Executor) endedUnasked(a *execution.Action, reason string) execution.Outcome {
-	return execution.Outcome{Action: *a, Status: execution.Failed, Message: reason, LeftOut: true,
-		Changed: a.Progress.Changed, At: e.p.Clock.Now()}
+	return execution.Outcome{
+		Action: *a, Status: execution.Failed, Message: reason, LeftOut: true,
+		Changed: a.Progress.Changed, At: e.p.Clock.Now(),
+	}
 }
 
 // letGo makes plans release the targets of a forced stop. It returns in how many seconds to call it again, or 0 when

@@ -28,8 +28,10 @@ type heldEvent struct {
 func newEvent(t *testing.T, status readiness.Status) *heldEvent {
 	t.Helper()
 	w := newFixture(t,
-		map[string]string{"size": "60", "kinds": cloud.AWSASG, "regions": "1", "stopped": "0",
-			"transitionSeconds": "20"})
+		map[string]string{
+			"size": "60", "kinds": cloud.AWSASG, "regions": "1", "stopped": "0",
+			"transitionSeconds": "20",
+		})
 	e := &heldEvent{planUnderWay: &planUnderWay{fixture: w, plans: readiness.New(w.Table, w.e.p.Clock)}}
 	w.e.p.Workers = lambdacall.Local{readiness.Function: e.takeReport}
 	e.connectFleet()
@@ -140,17 +142,23 @@ func TestHeld_FromTheFirstRaiseToTheLastRestore(t *testing.T) {
 func TestHeld_ABulkActionLeavesTheTargetOutAndSaysSo(t *testing.T) {
 	for name, plan := range map[string]execution.BulkPlan{
 		"asked for by hand": {ChangedBy: "bulk:ada@example.com:1", FailurePolicy: "continue"},
-		"ordered by a schedule": {ChangedBy: "schedule:Nights:1", FailurePolicy: "continue",
-			Reason: execution.ReasonSchedule},
-		"at the end of an override": {ChangedBy: "override_expired:force_on", FailurePolicy: "continue",
-			Reason: execution.ReasonOverrideExpired},
+		"ordered by a schedule": {
+			ChangedBy: "schedule:Nights:1", FailurePolicy: "continue",
+			Reason: execution.ReasonSchedule,
+		},
+		"at the end of an override": {
+			ChangedBy: "override_expired:force_on", FailurePolicy: "continue",
+			Reason: execution.ReasonOverrideExpired,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := newEvent(t, readiness.Active)
 			during := e.groupSize(0)
 			in := execution.BulkInput{Org: org, BulkID: "bulk_01k00000000000000000000001"}
-			b := execution.Bulk{ID: in.BulkID, Type: cloud.Stop, Status: execution.BulkQueued, Total: 2,
-				CreatedAt: e.Clock.Now(), Plan: &plan}
+			b := execution.Bulk{
+				ID: in.BulkID, Type: cloud.Stop, Status: execution.BulkQueued, Total: 2,
+				CreatedAt: e.Clock.Now(), Plan: &plan,
+			}
 			e.Put(execution.BulkKey(org, b.ID), b)
 			e.Put(execution.NamedKey(org, b.ID), execution.Named{ResourceIDs: []string{e.groups[0].ID, e.other().ID}})
 			apitest.Value(e.e.beginBulk(e.ctx, in))(e)
@@ -173,8 +181,10 @@ func TestHeld_IsLookedAtAgainWhenAStopBegins(t *testing.T) {
 	e := newEvent(t, readiness.Scheduled)
 	before := e.groupSize(0)
 	a := apitest.Value(e.askAction(e.groups[0], cloud.Stop, false))(t)
-	h := scheduling.EventHold{PlanID: e.in.PlanID, PolicyID: policyID(0), UID: e.groups[0].UID, Since: e.Clock.Now(),
-		Until: e.Clock.Now().Add(time.Hour)}
+	h := scheduling.EventHold{
+		PlanID: e.in.PlanID, PolicyID: policyID(0), UID: e.groups[0].UID, Since: e.Clock.Now(),
+		Until: e.Clock.Now().Add(time.Hour),
+	}
 	e.Write(scheduling.BeginEventHold(org, h)[0])
 	e.driveRun(execution.RunInput{Org: org, Actions: []string{a.ID}, Until: execution.UntilSettled})
 	if a = e.action(a.ID); a.Status != execution.Failed || !strings.Contains(a.ErrorMessage, "event") ||

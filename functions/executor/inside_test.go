@@ -23,8 +23,10 @@ func newInside(t *testing.T, provider string) (*fixture, *kubernetestwin.Cluster
 	w.account.Provider, w.account.AuthMethod, w.account.CloudAccountID, w.account.Clusters = provider,
 		h.Account.AuthMethod, h.Account.NativeID, 1
 	w.sealCredentials(h.Account.Credentials)
-	r := inventory.Registration{ClusterName: inventory.ClusterName{Region: h.Region, Name: managedcluster.Name},
-		AccountID: w.account.ID, Method: inventory.CloudIAM}
+	r := inventory.Registration{
+		ClusterName: inventory.ClusterName{Region: h.Region, Name: managedcluster.Name},
+		AccountID:   w.account.ID, Method: inventory.CloudIAM,
+	}
 	w.Put(inventory.ClusterKey(org, w.account.ID, r.ClusterName), r)
 	w.conn = apitest.Value(w.e.newClouds().ConnectInside(w.ctx, org, w.account, []inventory.Registration{r}))(w)
 	w.resources = nil

@@ -125,8 +125,10 @@ func TestKilledAtAnyStep_ActionsLoseNothing(t *testing.T) {
 	killpoint.LosesNothing(t, 50, func(t *testing.T, lives *killpoint.Lives) string {
 		t.Helper()
 		w := newFixture(t,
-			map[string]string{"size": "12", "kinds": cloud.AWSASG, "regions": "1", "stopped": "0",
-				"transitionSeconds": "5"})
+			map[string]string{
+				"size": "12", "kinds": cloud.AWSASG, "regions": "1", "stopped": "0",
+				"transitionSeconds": "5",
+			})
 		w.Workflow = apitest.Idle{}
 		r := w.pick(cloud.AWSASG, cloud.Running)
 		lives.Run(t, w.ctx, func(ctx context.Context, p *killpoint.Process) error {
@@ -162,8 +164,10 @@ func TestKilledAtAnyStep_OrdersLoseNothing(t *testing.T) {
 	killpoint.LosesNothing(t, 50, func(t *testing.T, lives *killpoint.Lives) string {
 		t.Helper()
 		w := newFixture(t,
-			map[string]string{"size": "20", "kinds": cloud.AWSASG, "regions": "1", "stopped": "0",
-				"transitionSeconds": "5"})
+			map[string]string{
+				"size": "20", "kinds": cloud.AWSASG, "regions": "1", "stopped": "0",
+				"transitionSeconds": "5",
+			})
 		w.Workflow = apitest.Idle{}
 		rs := w.pickMany(cloud.AWSASG, cloud.Running, 4)
 		lives.Run(t, w.ctx, func(ctx context.Context, p *killpoint.Process) error {

@@ -69,7 +69,8 @@ func (e *Executor) skipsOf(
 // currentIntent returns the verb and cause of the actions of a bulk action, or of a single action, at this time. All
 // its actions have the same verb and cause.
 func (e *Executor) currentIntent(ctx context.Context, org string, b execution.Bulk, verb cloud.Verb) (scheduling.Intent,
-	error) {
+	error,
+) {
 	in := scheduling.Intent{Verb: verb, Cause: causeOf(b), At: e.p.Clock.Now()}
 	if in.Cause != scheduling.BySchedule || b.Plan.ScheduleID == "" {
 		return in, nil
@@ -97,7 +98,8 @@ func causeOf(b execution.Bulk) scheduling.Cause {
 
 // resourceIDs returns the resource IDs of the ready actions, by their native IDs.
 func (e *Executor) resourceIDs(ctx context.Context, org string, actions []*execution.Action) (map[string]string,
-	error) {
+	error,
+) {
 	found, err := e.inventory.ByUIDs(ctx, org, resourceUIDs(actions), inventory.SeeEverything())
 	if err != nil {
 		return nil, fmt.Errorf("read %d resources of %s: %w", len(actions), org, err)

@@ -18,8 +18,10 @@ import (
 func (w *fixture) holdResource(r inventory.Resource, action override.Action, d time.Duration) override.Override {
 	w.Helper()
 	now := w.e.p.Clock.Now()
-	o := override.Override{ID: override.NewID(now), ResourceID: r.ID, ResourceUID: r.UID, Action: action,
-		CreatedAt: now, ExpiresAt: now.Add(d)}
+	o := override.Override{
+		ID: override.NewID(now), ResourceID: r.ID, ResourceUID: r.UID, Action: action,
+		CreatedAt: now, ExpiresAt: now.Add(d),
+	}
 	w.changeLive(func(l override.Live) (override.Live, error) { return l.With(o) })
 	return o
 }
@@ -117,8 +119,10 @@ func TestMayAct_IsAskedAgainWhenEachTierBegins(t *testing.T) {
 }
 
 func TestMayAct_OfWhatIsOrdered(t *testing.T) {
-	day := scheduling.Calendar{Effect: scheduling.NoAction, Timezone: "UTC",
-		Entries: []scheduling.Entry{{From: "2026-03-02"}}}
+	day := scheduling.Calendar{
+		Effect: scheduling.NoAction, Timezone: "UTC",
+		Entries: []scheduling.Entry{{From: "2026-03-02"}},
+	}
 	for name, c := range map[string]struct {
 		reason string
 		hold   override.Action // the override on the resource; "" for none
@@ -127,21 +131,35 @@ func TestMayAct_OfWhatIsOrdered(t *testing.T) {
 		words  string // why it is left out; "" when it is stopped
 	}{
 		"a schedule's stop of what nothing holds": {reason: execution.ReasonSchedule},
-		"a schedule's stop of what an override holds off": {reason: execution.ReasonSchedule,
-			hold: override.ForceOff, until: time.Hour, words: "force_off"},
-		"a schedule's stop when the override is over": {reason: execution.ReasonSchedule,
-			hold: override.ForceOn, until: -time.Second},
-		"a schedule's stop in a freeze that has begun meanwhile": {reason: execution.ReasonSchedule, closes: &day,
-			words: "no_action"},
-		"an override's stop while it holds": {reason: execution.ReasonOverride,
-			hold: override.ForceOff, until: time.Hour},
-		"an override's stop when a newer one holds the resource": {reason: execution.ReasonOverride,
-			hold: override.ForceOn, until: time.Hour, words: "force_on"},
-		"an override's stop when it has ended": {reason: execution.ReasonOverride,
-			words: "has ended"},
+		"a schedule's stop of what an override holds off": {
+			reason: execution.ReasonSchedule,
+			hold:   override.ForceOff, until: time.Hour, words: "force_off",
+		},
+		"a schedule's stop when the override is over": {
+			reason: execution.ReasonSchedule,
+			hold:   override.ForceOn, until: -time.Second,
+		},
+		"a schedule's stop in a freeze that has begun meanwhile": {
+			reason: execution.ReasonSchedule, closes: &day,
+			words: "no_action",
+		},
+		"an override's stop while it holds": {
+			reason: execution.ReasonOverride,
+			hold:   override.ForceOff, until: time.Hour,
+		},
+		"an override's stop when a newer one holds the resource": {
+			reason: execution.ReasonOverride,
+			hold:   override.ForceOn, until: time.Hour, words: "force_on",
+		},
+		"an override's stop when it has ended": {
+			reason: execution.ReasonOverride,
+			words:  "has ended",
+		},
 		"a restoring stop that nothing is against": {reason: execution.ReasonOverrideExpired},
-		"a restoring stop when a new override holds the resource": {reason: execution.ReasonOverrideExpired,
-			hold: override.ForceOn, until: time.Hour, words: "force_on"},
+		"a restoring stop when a new override holds the resource": {
+			reason: execution.ReasonOverrideExpired,
+			hold:   override.ForceOn, until: time.Hour, words: "force_on",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newFixture(t, map[string]string{"size": "30"})
@@ -241,8 +259,10 @@ func TestMayAct_OfAGroupThatAnOverrideHolds(t *testing.T) {
 	w := newFixture(t, map[string]string{"size": "60"})
 	g, places := w.newGroup(3, "")
 	now := w.e.p.Clock.Now()
-	o := override.Override{ID: override.NewID(now), GroupID: g.ID, Action: override.ForceOn, CreatedAt: now,
-		ExpiresAt: now.Add(time.Hour)}
+	o := override.Override{
+		ID: override.NewID(now), GroupID: g.ID, Action: override.ForceOn, CreatedAt: now,
+		ExpiresAt: now.Add(time.Hour),
+	}
 	w.changeLive(func(l override.Live) (override.Live, error) { return l.With(o) })
 	listed := apitest.Value(w.e.inventory.ByIDs(w.ctx, org, []string{places[0].ResourceID},
 		inventory.SeeEverything()))(t)

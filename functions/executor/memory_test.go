@@ -261,8 +261,10 @@ func specsOf(tw *kubernetestwin.Cluster) string {
 		ns := fmt.Sprintf("flat-%03d", n)
 		for i := range 8 {
 			resource, at := []string{"deployments", "statefulsets"}[i/6], fmt.Sprintf("%s/web-%d", ns, i)
-			out[at] = []any{kubernetestwin.Replicas(tw.Get(resource, at)),
-				kubernetestwin.Annotations(tw.Get(resource, at))}
+			out[at] = []any{
+				kubernetestwin.Replicas(tw.Get(resource, at)),
+				kubernetestwin.Annotations(tw.Get(resource, at)),
+			}
 		}
 		for i := range 2 {
 			at := fmt.Sprintf("%s/job-%d", ns, i)

@@ -20,8 +20,10 @@ func (e *heldEvent) expandOrder(plan execution.BulkPlan) execution.BulkInput {
 	e.Helper()
 	plan.FailurePolicy = "abort"
 	in := execution.BulkInput{Org: org, BulkID: "bulk_01k00000000000000000000007"}
-	b := execution.Bulk{ID: in.BulkID, Type: cloud.Stop, Status: execution.BulkQueued, Total: 2,
-		CreatedAt: e.Clock.Now(), Plan: &plan}
+	b := execution.Bulk{
+		ID: in.BulkID, Type: cloud.Stop, Status: execution.BulkQueued, Total: 2,
+		CreatedAt: e.Clock.Now(), Plan: &plan,
+	}
 	e.Put(execution.BulkKey(org, b.ID), b)
 	e.Put(execution.NamedKey(org, b.ID), execution.Named{ResourceIDs: []string{e.groups[0].ID, e.groups[1].ID}})
 	return in
@@ -43,8 +45,11 @@ func TestOwe_AnOrderThatAnEventLeavesOutIsMadeGoodAndWhatAPersonAsksIsNot(t *tes
 		"asked for by hand":         {execution.BulkPlan{ChangedBy: "bulk:ada@example.com:1"}, false, false},
 		"ordered by a schedule":     {execution.BulkPlan{Reason: execution.ReasonSchedule}, true, false},
 		"at the end of an override": {execution.BulkPlan{Reason: execution.ReasonOverrideExpired}, true, false},
-		"at the end of a wake link": {execution.BulkPlan{Reason: execution.ReasonOverrideExpired, Promised: true}, true,
-			true},
+		"at the end of a wake link": {
+			execution.BulkPlan{Reason: execution.ReasonOverrideExpired, Promised: true},
+			true,
+			true,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := newEvent(t, readiness.Active)

@@ -162,10 +162,14 @@ var fleets = map[string]fleet{
 		provider: func(way *enforcing, w *fixture) cloud.Provider {
 			return azure.New(azure.Options{Clock: w.e.p.Clock, Transport: way, Store: w.Table})
 		},
-		account: inventory.Account{Provider: "azure", CloudAccountID: azuretwin.Subscription,
-			AuthMethod: "service_principal"},
-		credentials: map[string]string{"tenantID": azuretwin.Tenant, "clientID": azuretwin.Client,
-			"clientSecret": azuretwin.Secret},
+		account: inventory.Account{
+			Provider: "azure", CloudAccountID: azuretwin.Subscription,
+			AuthMethod: "service_principal",
+		},
+		credentials: map[string]string{
+			"tenantID": azuretwin.Tenant, "clientID": azuretwin.Client,
+			"clientSecret": azuretwin.Secret,
+		},
 		// Of each machine one read before the act, the act, and one read after it.
 		least: func(n int) time.Duration {
 			return max(limitedTime(n, 1500, 500.0/60), limitedTime(n, 200, 10), limitedTime(2*n, 250, 25)) + transition

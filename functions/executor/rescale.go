@@ -16,9 +16,11 @@ import (
 
 // rescaler returns the runner of event readiness plans.
 func (e *Executor) rescaler() *rescaling.Runner {
-	return &rescaling.Runner{Table: e.patientStore(), Clock: e.p.Clock, Open: e.openAutoscaler,
+	return &rescaling.Runner{
+		Table: e.patientStore(), Clock: e.p.Clock, Open: e.openAutoscaler,
 		Starter: targetStarter{e},
-		Report:  e.reportProgress}
+		Report:  e.reportProgress,
+	}
 }
 
 // connectTo connects to an account, and through it to its registered clusters if the target is inside a cluster.

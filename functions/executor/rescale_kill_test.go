@@ -196,8 +196,10 @@ func (e *planUnderWay) connectFleet() {
 	e.Helper()
 	stored := apitest.Rows[inventory.Account](e.Fixture, inventory.AccountKey(org, "").PK)
 	if len(stored) == 0 {
-		e.connectAccount(map[string]string{"size": "40", "kinds": cloud.AWSASG, "regions": "1", "stopped": "0",
-			"transitionSeconds": "60"})
+		e.connectAccount(map[string]string{
+			"size": "40", "kinds": cloud.AWSASG, "regions": "1", "stopped": "0",
+			"transitionSeconds": "60",
+		})
 		e.discoverAll()
 	} else {
 		e.account = stored[0]

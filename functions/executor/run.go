@@ -256,7 +256,8 @@ func (r *run) allAccepted() bool {
 
 // loadActions reads the open actions of in and their chunk, if any.
 func (e *Executor) loadActions(ctx context.Context, in execution.RunInput) ([]*execution.Action, execution.Chunk,
-	error) {
+	error,
+) {
 	if in.Chunk == "" {
 		actions, err := e.readActions(ctx, in.Org, in.Actions)
 		return actions, execution.Chunk{}, err

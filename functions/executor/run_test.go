@@ -111,16 +111,30 @@ func TestFaultsOfTheCloud(t *testing.T) {
 		status  execution.Status
 		message string
 	}{
-		"a lost reply is found out and succeeds": {map[string]string{"lostReply": "1"}, cloud.Stop,
-			execution.Succeeded, ""},
-		"throttling of every call fails after half an hour": {map[string]string{"throttle": "1"}, cloud.Stop,
-			execution.Failed, "RequestLimitExceeded"},
-		"a missing permission fails at once": {map[string]string{"denied": "start_stop"}, cloud.Stop,
-			execution.Failed, "AccessDenied"},
-		"a start that falls back fails with the cloud's words": {map[string]string{"fallBack": "1", "stopped": "1"},
-			cloud.Start, execution.Failed, "stopped"},
-		"a part of a batch that always fails is given up": {map[string]string{"partialFailure": "1"}, cloud.Stop,
-			execution.Failed, ""},
+		"a lost reply is found out and succeeds": {
+			map[string]string{"lostReply": "1"},
+			cloud.Stop,
+			execution.Succeeded, "",
+		},
+		"throttling of every call fails after half an hour": {
+			map[string]string{"throttle": "1"},
+			cloud.Stop,
+			execution.Failed, "RequestLimitExceeded",
+		},
+		"a missing permission fails at once": {
+			map[string]string{"denied": "start_stop"},
+			cloud.Stop,
+			execution.Failed, "AccessDenied",
+		},
+		"a start that falls back fails with the cloud's words": {
+			map[string]string{"fallBack": "1", "stopped": "1"},
+			cloud.Start, execution.Failed, "stopped",
+		},
+		"a part of a batch that always fails is given up": {
+			map[string]string{"partialFailure": "1"},
+			cloud.Stop,
+			execution.Failed, "",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newFixture(t, map[string]string{"size": "40", "stopped": c.faults["stopped"]})

@@ -119,7 +119,8 @@ const chunkPage = 20
 
 // eachChunk calls f for the chunks that q selects, in running order.
 func (e *Executor) eachChunk(ctx context.Context, in execution.BulkInput, q table.Query,
-	f func(key string, c execution.Chunk) error) error {
+	f func(key string, c execution.Chunk) error,
+) error {
 	q.PK, q.Limit = execution.ChunkPK(in.Org, in.BulkID), chunkPage
 	for {
 		page, err := e.p.Table.Query(ctx, q)

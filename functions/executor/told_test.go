@@ -66,8 +66,10 @@ func TestTold_AStopTellsOfItsResourceAndWhatThatBelongsTo(t *testing.T) {
 	g := inventory.Group{ID: "grp_01k00000000000000000000001", Name: "one", FailurePolicy: "continue"}
 	apitest.Value(w.e.inventory.CreateGroup(w.ctx, org, g,
 		[]inventory.GroupPlacement{{ResourceID: r.ID, Tier: 1, Order: 1}}))(w)
-	dynamic := inventory.Group{ID: "grp_01k00000000000000000000002", Name: "all", FailurePolicy: "continue",
-		Selector: &inventory.Selector{Type: "aws-ec2"}}
+	dynamic := inventory.Group{
+		ID: "grp_01k00000000000000000000002", Name: "all", FailurePolicy: "continue",
+		Selector: &inventory.Selector{Type: "aws-ec2"},
+	}
 	apitest.Value(w.e.inventory.CreateGroup(w.ctx, org, dynamic, nil))(w)
 	team := inventorytest.Team(w.Fixture, org, "Shop", r.ID)
 	a := w.do(r, cloud.Stop)
@@ -76,8 +78,14 @@ func TestTold_AStopTellsOfItsResourceAndWhatThatBelongsTo(t *testing.T) {
 		t.Fatalf("%d events", len(events))
 	}
 	e := events[0]
-	want := []event.Scope{{Type: "org"}, {Type: "resource", ID: r.UID}, {Type: "cloud_account", ID: w.account.ID},
-		{Type: "resource_group", ID: g.ID}, {Type: "resource_group", ID: dynamic.ID}, {Type: "team", ID: team}}
+	want := []event.Scope{
+		{Type: "org"},
+		{Type: "resource", ID: r.UID},
+		{Type: "cloud_account", ID: w.account.ID},
+		{Type: "resource_group", ID: g.ID},
+		{Type: "resource_group", ID: dynamic.ID},
+		{Type: "team", ID: team},
+	}
 	if !slices.Equal(e.Scopes(), want) {
 		t.Errorf("it belongs to %+v, want %+v", e.Scopes(), want)
 	}
@@ -99,14 +107,22 @@ func TestTold_OfWhatAnActionComesTo(t *testing.T) {
 		verb  cloud.Verb
 		want  string
 	}{
-		"a start": {map[string]string{"size": "40", "stopped": "1"}, cloud.Stopped, cloud.Start,
-			"resource.started"},
-		"a stop": {map[string]string{"size": "40", "stopped": "0"}, cloud.Running, cloud.Stop,
-			"resource.stopped"},
+		"a start": {
+			map[string]string{"size": "40", "stopped": "1"},
+			cloud.Stopped, cloud.Start,
+			"resource.started",
+		},
+		"a stop": {
+			map[string]string{"size": "40", "stopped": "0"},
+			cloud.Running, cloud.Stop,
+			"resource.stopped",
+		},
 		"what was so already":   {map[string]string{"size": "40", "stopped": "1"}, cloud.Stopped, cloud.Stop, ""},
 		"what is tried in vain": {crowded, cloud.Stopped, cloud.Start, "resource.failed resource.retry_exhausted"},
-		"what the cloud denies it": {map[string]string{"size": "40", "stopped": "0", "denied": "ec2:StopInstances"},
-			cloud.Running, cloud.Stop, "resource.failed"},
+		"what the cloud denies it": {
+			map[string]string{"size": "40", "stopped": "0", "denied": "ec2:StopInstances"},
+			cloud.Running, cloud.Stop, "resource.failed",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newFixture(t, tt.cloud)

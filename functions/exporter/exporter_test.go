@@ -128,8 +128,10 @@ func TestExport_OfAllFormatsAddsUpToTheReport(t *testing.T) {
 	a.bill(ours, "2026-03", 1200) // 10,800 rows a month: too many for an answer
 	a.bill(theirs, "2026-03", 2000)
 	want := apitest.Data[reports.Breakdown](a.Call(ada, "GET /reports/costs/breakdown?period=2026-03"))
-	for format, read := range map[string]func([]byte) (int64, money.Amount){"csv": a.readCSV, "ndjson": a.readLines,
-		"parquet": a.readParquet} {
+	for format, read := range map[string]func([]byte) (int64, money.Amount){
+		"csv": a.readCSV, "ndjson": a.readLines,
+		"parquet": a.readParquet,
+	} {
 		j := a.begin(ada, "period=2026-03&format="+format)
 		if again := a.begin(ada, "format="+format+"&period=2026-03"); again.JobID != j.JobID ||
 			a.job(j).Status != "running" || a.job(j).DownloadURL != nil {
@@ -341,8 +343,10 @@ func TestMachine_EndsJobs(t *testing.T) {
 func TestExport_OfCostsThatChangeMeanwhileIsNone(t *testing.T) {
 	a := newFixture(t)
 	a.bill(ours, "2026-03", 2)
-	q := cost.Question{From: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC),
-		To: time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC)}
+	q := cost.Question{
+		From: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC),
+		To:   time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC),
+	}
 	asked := 0
 	ask := func(ctx context.Context, q cost.Question) (cost.Answer, error) {
 		if asked++; asked == 4 {

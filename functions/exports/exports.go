@@ -100,8 +100,10 @@ func (s *service) export(ctx context.Context, in *exportInput) (rest.Raw, error)
 		return s.begin(ctx, &q, format)
 	}
 	form := rest.Export{Format: format}
-	f, full := form.Begin(rest.Exported{Name: "costs", Columns: report.ExportColumns, Numbers: report.ExportNumbers,
-		Bounds: s.bounds}), false
+	f, full := form.Begin(rest.Exported{
+		Name: "costs", Columns: report.ExportColumns, Numbers: report.ExportNumbers,
+		Bounds: s.bounds,
+	}), false
 	err = report.EachExportRow(ctx, s.Ask, q, func(r *report.ExportRow) (bool, error) {
 		full = !f.Add(r)
 		return !full, nil
@@ -170,8 +172,10 @@ func (s *service) get(ctx context.Context, in *jobInput) (Export, error) {
 		until = j.ExpiresAt
 	}
 	url, err := report.MakeExportLink(ctx, s.p,
-		report.ExportLinkQuestion{ExportInput: report.ExportInput{Org: c.Org, JobID: j.ID}, FileName: j.FileName(),
-			Until: until})
+		report.ExportLinkQuestion{
+			ExportInput: report.ExportInput{Org: c.Org, JobID: j.ID}, FileName: j.FileName(),
+			Until: until,
+		})
 	out.DownloadURL, out.LinkExpires = &url, &until
 	return out, err
 }

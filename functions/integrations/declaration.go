@@ -22,12 +22,16 @@ var Declaration = platform.Declaration{
 	Samples: []string{"list"},
 	Kinds:   []platform.Kind{{Name: "integration", Prefix: "int", Delete: "deleteIntegration"}},
 	Names: []platform.Reference{
-		{From: "integration", To: "cloud account", Fields: []string{"scopeID"}, OnDelete: platform.Refused,
-			OnDetach: platform.Ended},
+		{
+			From: "integration", To: "cloud account", Fields: []string{"scopeID"}, OnDelete: platform.Refused,
+			OnDetach: platform.Ended,
+		},
 		{From: "integration", To: "resource group", Fields: []string{"scopeID"}, OnDelete: platform.Refused},
 		{From: "integration", To: "team", Fields: []string{"scopeID"}, OnDelete: platform.Refused},
 		{From: "integration", To: "resource", Fields: []string{"scopeID"}, OnDelete: platform.Kept},
-		{From: "integration", To: "cloud account", Fields: []string{"config"}, OnDelete: platform.Refused,
-			OnDetach: platform.Ended},
+		{
+			From: "integration", To: "cloud account", Fields: []string{"config"}, OnDelete: platform.Refused,
+			OnDetach: platform.Ended,
+		},
 	},
 }

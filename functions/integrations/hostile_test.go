@@ -32,8 +32,10 @@ func TestIntegrations_HostileAddressesAreNotReached(t *testing.T) {
 			f.Call(ada, "POST /integrations",
 				map[string]any{"kind": kind, "name": "x", "config": config}).Want(http.StatusBadRequest,
 				"config."+field)
-			i := receiver.Integration{Kind: kind,
-				Row: receiver.Row{ID: id.New(receiver.IntegrationPrefix, f.Clock.Now())}}
+			i := receiver.Integration{
+				Kind: kind,
+				Row:  receiver.Row{ID: id.New(receiver.IntegrationPrefix, f.Clock.Now())},
+			}
 			f.Must(store.Configure(f.In(org), org, &i,
 				receiver.IntegrationRules{Addresses: ssrfguard.Policy{Private: true}, Endpoints: true}, f.good(kind)))
 			maps.Copy(i.Config, map[string]string{field: address})

@@ -161,7 +161,8 @@ func (s *service) prepareChange(ctx context.Context, old, next *receiver.Integra
 // prepare validates an integration, sets the given configuration, and returns the writes that record its references as
 // uses.
 func (s *service) prepare(ctx context.Context, i *receiver.Integration, given map[string]string) ([]table.Write,
-	error) {
+	error,
+) {
 	if err := s.shape(ctx, i, given); err != nil {
 		return nil, err
 	}

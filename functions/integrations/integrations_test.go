@@ -59,8 +59,10 @@ func (f *fixture) good(kind string) map[string]string {
 		"github": {"token": goodToken, "baseURL": f.URL},
 		"gitlab": {"token": goodToken, "baseURL": f.URL + "/"},
 		"ecr":    {"cloudAccountID": account, "region": "eu-west-1"},
-		"gar": {"host": "europe-west1-docker.pkg.dev", "serviceAccountKey": `{"type":"service_account"}`,
-			"endpointURL": f.URL},
+		"gar": {
+			"host": "europe-west1-docker.pkg.dev", "serviceAccountKey": `{"type":"service_account"}`,
+			"endpointURL": f.URL,
+		},
 		"acr":       {"host": "octo.azurecr.io", "username": "robot", "password": goodSecret, "endpointURL": f.URL},
 		"dockerhub": {"username": "octo", "token": goodToken, "endpointURL": f.URL},
 		"jira":      {"siteURL": f.URL, "email": goodMail, "apiToken": goodToken, "project": "OPS"},
@@ -129,8 +131,10 @@ func TestIntegrations_EachKindIsConnectedTestedAndDisconnected(t *testing.T) {
 					t.Errorf("%s is not configured: %s", field.Name, read.Body)
 				}
 			}
-			for _, request := range []string{"GET " + path, "DELETE " + path, "POST " + path + "/test",
-				"PUT " + path + " {}"} {
+			for _, request := range []string{
+				"GET " + path, "DELETE " + path, "POST " + path + "/test",
+				"PUT " + path + " {}",
+			} {
 				f.Call(eve, request).Want(http.StatusNotFound, made.ID)
 			}
 			f.Call(vera, "POST "+path+"/test").Want(http.StatusForbidden)
@@ -159,8 +163,10 @@ func TestIntegrations_ARefusedTestSaysWhatTheServiceSaid(t *testing.T) {
 		"jira":      {map[string]string{"apiToken": "bad"}, "Jira answered with status 401"},
 		"dockerhub": {map[string]string{"token": "bad"}, "Docker Hub answered with status 401"},
 		"acr":       {map[string]string{"password": "bad"}, "octo.azurecr.io answered with status 401"},
-		"gar": {map[string]string{"serviceAccountKey": "{}"},
-			"europe-west1-docker.pkg.dev answered with status 401"},
+		"gar": {
+			map[string]string{"serviceAccountKey": "{}"},
+			"europe-west1-docker.pkg.dev answered with status 401",
+		},
 		"pagerduty": {map[string]string{"routingKey": strings.Repeat("x", 32)}, "'routing_key' is invalid"},
 		"ecr":       {nil, "there is no cloud account"},
 	} {
@@ -191,46 +197,106 @@ func TestIntegrations_BadInputIsRefusedByFieldAndNeverShowsASecret(t *testing.T)
 		config map[string]string
 		words  []string
 	}{
-		"no token": {"github", map[string]string{"token": ""},
-			[]string{"config.token", "missing"}},
-		"an unknown field": {"github", map[string]string{"tokne": "x"},
-			[]string{"tokne", "token, baseURL"}},
-		"metadata": {"gitlab", map[string]string{"baseURL": "http://169.254.169.254"},
-			[]string{"config.baseURL", "metadata"}},
-		"a line break": {"jira", map[string]string{"apiToken": "hush\r\nX: y"},
-			[]string{"config.apiToken", "printable"}},
-		"a header in a user": {"acr", map[string]string{"username": "a\nb"},
-			[]string{"config.username", "control"}},
-		"a host that only ends like Google's": {"gar", map[string]string{"host": "evilgcr.io"},
-			[]string{"config.host", "evilgcr.io", "eu.gcr.io"}},
-		"a host that only ends like Artifact's": {"gar", map[string]string{"host": "evildocker.pkg.dev"},
-			[]string{"config.host", "evildocker.pkg.dev"}},
-		"a host below one of Artifact's": {"gar", map[string]string{"host": "eu-docker.pkg.dev.evil.example"},
-			[]string{"config.host"}},
-		"a host that only ends like Azure's": {"acr", map[string]string{"host": "evilazurecr.io"},
-			[]string{"config.host", "evilazurecr.io"}},
-		"Azure's domain alone": {"acr", map[string]string{"host": "azurecr.io"},
-			[]string{"config.host", "below azurecr.io"}},
-		"another host": {"acr", map[string]string{"host": "azurecr.io.evil.example"},
-			[]string{"config.host", "evil", "azurecr.io"}},
-		"a path in a host": {"gar", map[string]string{"host": "evil.example/docker.pkg.dev"},
-			[]string{"config.host"}},
-		"no key": {"gar", map[string]string{"serviceAccountKey": "hush"},
-			[]string{"config.serviceAccountKey", "JSON"}},
-		"no project": {"jira", map[string]string{"project": `OPS" OR 1=1`},
-			[]string{"config.project", "OPS"}},
-		"no address of a person": {"jira", map[string]string{"email": "nobody"},
-			[]string{"config.email", "nobody"}},
-		"a short key": {"pagerduty", map[string]string{"routingKey": "hush"},
-			[]string{"config.routingKey", "32"}},
-		"another region": {"pagerduty", map[string]string{"region": "moon"},
-			[]string{"config.region", "moon", "us, eu"}},
-		"no id of an account": {"ecr", map[string]string{"cloudAccountID": "123"},
-			[]string{"config.cloudAccountID", "123"}},
-		"no region of AWS": {"ecr", map[string]string{"region": "../x"},
-			[]string{"config.region", "../x"}},
-		"too long a token": {"github", map[string]string{"token": strings.Repeat("x", 9000)},
-			[]string{"config.token", "8192"}},
+		"no token": {
+			"github",
+			map[string]string{"token": ""},
+			[]string{"config.token", "missing"},
+		},
+		"an unknown field": {
+			"github",
+			map[string]string{"tokne": "x"},
+			[]string{"tokne", "token, baseURL"},
+		},
+		"metadata": {
+			"gitlab",
+			map[string]string{"baseURL": "http://169.254.169.254"},
+			[]string{"config.baseURL", "metadata"},
+		},
+		"a line break": {
+			"jira",
+			map[string]string{"apiToken": "hush\r\nX: y"},
+			[]string{"config.apiToken", "printable"},
+		},
+		"a header in a user": {
+			"acr",
+			map[string]string{"username": "a\nb"},
+			[]string{"config.username", "control"},
+		},
+		"a host that only ends like Google's": {
+			"gar",
+			map[string]string{"host": "evilgcr.io"},
+			[]string{"config.host", "evilgcr.io", "eu.gcr.io"},
+		},
+		"a host that only ends like Artifact's": {
+			"gar",
+			map[string]string{"host": "evildocker.pkg.dev"},
+			[]string{"config.host", "evildocker.pkg.dev"},
+		},
+		"a host below one of Artifact's": {
+			"gar",
+			map[string]string{"host": "eu-docker.pkg.dev.evil.example"},
+			[]string{"config.host"},
+		},
+		"a host that only ends like Azure's": {
+			"acr",
+			map[string]string{"host": "evilazurecr.io"},
+			[]string{"config.host", "evilazurecr.io"},
+		},
+		"Azure's domain alone": {
+			"acr",
+			map[string]string{"host": "azurecr.io"},
+			[]string{"config.host", "below azurecr.io"},
+		},
+		"another host": {
+			"acr",
+			map[string]string{"host": "azurecr.io.evil.example"},
+			[]string{"config.host", "evil", "azurecr.io"},
+		},
+		"a path in a host": {
+			"gar",
+			map[string]string{"host": "evil.example/docker.pkg.dev"},
+			[]string{"config.host"},
+		},
+		"no key": {
+			"gar",
+			map[string]string{"serviceAccountKey": "hush"},
+			[]string{"config.serviceAccountKey", "JSON"},
+		},
+		"no project": {
+			"jira",
+			map[string]string{"project": `OPS" OR 1=1`},
+			[]string{"config.project", "OPS"},
+		},
+		"no address of a person": {
+			"jira",
+			map[string]string{"email": "nobody"},
+			[]string{"config.email", "nobody"},
+		},
+		"a short key": {
+			"pagerduty",
+			map[string]string{"routingKey": "hush"},
+			[]string{"config.routingKey", "32"},
+		},
+		"another region": {
+			"pagerduty",
+			map[string]string{"region": "moon"},
+			[]string{"config.region", "moon", "us, eu"},
+		},
+		"no id of an account": {
+			"ecr",
+			map[string]string{"cloudAccountID": "123"},
+			[]string{"config.cloudAccountID", "123"},
+		},
+		"no region of AWS": {
+			"ecr",
+			map[string]string{"region": "../x"},
+			[]string{"config.region", "../x"},
+		},
+		"too long a token": {
+			"github",
+			map[string]string{"token": strings.Repeat("x", 9000)},
+			[]string{"config.token", "8192"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			config := f.good(c.kind)
@@ -360,8 +426,10 @@ func TestIntegrations_AnEchoTellsNoSecret(t *testing.T) {
 		made := f.connect(kind, nil)
 		got := f.Call(ada, "POST /integrations/"+made.ID+"/test").Want(http.StatusOK, `"success":false`, "status 418")
 		body := got.Body + f.Call(vera, "GET /integrations/"+made.ID).Body
-		for _, secret := range []string{goodToken, goodKey, goodSecret, "service_account",
-			"b3BzQGV4YW1wbGUuY29tOmdvb2Q"} {
+		for _, secret := range []string{
+			goodToken, goodKey, goodSecret, "service_account",
+			"b3BzQGV4YW1wbGUuY29tOmdvb2Q",
+		} {
 			if strings.Contains(body, secret) {
 				t.Errorf("%s: %s", kind, body)
 			}

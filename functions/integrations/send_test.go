@@ -22,8 +22,10 @@ func (f *fixture) send(to string, e event.Event, name ...string) (delivery.Answe
 	f.Helper()
 	f.Clock.Advance(time.Second)
 	e.At = f.Clock.Now()
-	m := delivery.Message{ID: delivery.NewID(e.At), Org: apitest.Org,
-		Target: delivery.Target{Kind: delivery.Integration, ID: to}, Events: []event.Event{e}, Total: 1}
+	m := delivery.Message{
+		ID: delivery.NewID(e.At), Org: apitest.Org,
+		Target: delivery.Target{Kind: delivery.Integration, ID: to}, Events: []event.Event{e}, Total: 1,
+	}
 	if len(name) > 0 {
 		m.ID = name[0]
 	}
@@ -39,8 +41,10 @@ func (f *fixture) sent(to string, e event.Event) delivery.Answer {
 }
 
 func of(key, scope, scopeID, subject string) event.Event {
-	return event.Event{ID: "event_1", Key: key, ScopeType: scope, ScopeID: scopeID, Subject: subject,
-		Data: []byte(`{"resourceName":"web <b>","reason":"quota\nexceeded"}`)}
+	return event.Event{
+		ID: "event_1", Key: key, ScopeType: scope, ScopeID: scopeID, Subject: subject,
+		Data: []byte(`{"resourceName":"web <b>","reason":"quota\nexceeded"}`),
+	}
 }
 
 func TestPagerDuty_AnAlertForEachThread(t *testing.T) {
@@ -91,8 +95,10 @@ func TestPagerDuty_WhatWillPassIsTriedAgain(t *testing.T) {
 		t.Errorf("%+v, %v", a, err)
 	}
 	bad := apitest.Data[IssuedIntegration](f.Call(ada, "POST /integrations",
-		map[string]any{"kind": "pagerduty", "name": "bad",
-			"config": map[string]string{"routingKey": strings.Repeat("y", 32), "endpointURL": f.URL}}))
+		map[string]any{
+			"kind": "pagerduty", "name": "bad",
+			"config": map[string]string{"routingKey": strings.Repeat("y", 32), "endpointURL": f.URL},
+		}))
 	if a, err = f.send(bad.ID, of(event.ResourceFailed, "resource", "i-1", "act_1")); !fault.Is(err,
 		fault.Unavailable) || !strings.Contains(a.Message, "routing_key") {
 		t.Errorf("%+v, %v", a, err)
@@ -164,8 +170,10 @@ func TestJira_WhatIsRefusedIsSaid(t *testing.T) {
 func TestJira_ADigestIsOneIssue(t *testing.T) {
 	f := newFixture(t)
 	to := f.connect("jira", nil).ID
-	m := delivery.Message{ID: "dlv_1", Org: apitest.Org, Target: delivery.Target{Kind: delivery.Integration, ID: to},
-		Total: 37, Text: "a word\nmore"}
+	m := delivery.Message{
+		ID: "dlv_1", Org: apitest.Org, Target: delivery.Target{Kind: delivery.Integration, ID: to},
+		Total: 37, Text: "a word\nmore",
+	}
 	for i := range 10 {
 		m.Events = append(m.Events, of(event.ResourceStarted, "resource", fmt.Sprint("i-", i), "act_1"))
 	}
@@ -197,8 +205,10 @@ func TestHealth_IsOnTheIntegrationUntilSomethingReachesIt(t *testing.T) {
 	made := f.connect("jira", nil)
 	store, to := receiver.NewIntegrationStore(f.Table, f.Sealer),
 		delivery.Target{Kind: delivery.Integration, ID: made.ID}
-	for _, h := range []delivery.Health{{Failing: true, Why: "no more", At: f.Clock.Now()},
-		{Failing: true, Why: "later", At: f.Clock.Now()}} {
+	for _, h := range []delivery.Health{
+		{Failing: true, Why: "no more", At: f.Clock.Now()},
+		{Failing: true, Why: "later", At: f.Clock.Now()},
+	} {
 		f.Equal("name", apitest.Value(store.RecordHealth(f.In(apitest.Org), apitest.Org, to, h))(f), "jira")
 	}
 	f.Call(ada, "GET /integrations/"+made.ID).Want(http.StatusOK, `"status":"failed"`, `"message":"no more"`)

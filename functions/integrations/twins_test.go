@@ -176,8 +176,10 @@ func (w *twin) enqueue(rw http.ResponseWriter, r *http.Request) {
 	w.decode(r, &in)
 	if in.RoutingKey != goodKey {
 		answer(rw, http.StatusBadRequest,
-			map[string]any{"status": "invalid event", "message": "Event object is invalid",
-				"errors": []string{"'routing_key' is invalid"}})
+			map[string]any{
+				"status": "invalid event", "message": "Event object is invalid",
+				"errors": []string{"'routing_key' is invalid"},
+			})
 		return
 	}
 	if !slices.Contains([]string{"trigger", "acknowledge", "resolve"}, in.Action) || len(in.DedupKey) == 0 ||
@@ -279,8 +281,10 @@ func (w *twin) createIssue(rw http.ResponseWriter, r *http.Request) {
 	}
 	if f.Project.Key != "OPS" {
 		answer(rw, http.StatusBadRequest,
-			map[string]any{"errorMessages": []string{},
-				"errors": map[string]string{"project": "valid project is required"}})
+			map[string]any{
+				"errorMessages": []string{},
+				"errors":        map[string]string{"project": "valid project is required"},
+			})
 		return
 	}
 	for _, l := range f.Labels {

@@ -35,8 +35,10 @@ func TestLinks_AreOfTheOrganizationThatAsks(t *testing.T) {
 	if err != nil || !strings.Contains(address.(billimport.Address).URL, archive.UploadPath+billimport.UploadName("org_1", "imp_1")) {
 		t.Errorf("the address of an upload: %+v, %v", address, err)
 	}
-	link, err := call(t, report.ExportLinkTask, report.ExportLinkQuestion{ExportInput: report.ExportInput{Org: "org_1", JobID: "job_1"},
-		FileName: "costs.csv", Until: until})
+	link, err := call(t, report.ExportLinkTask, report.ExportLinkQuestion{
+		ExportInput: report.ExportInput{Org: "org_1", JobID: "job_1"},
+		FileName:    "costs.csv", Until: until,
+	})
 	if err != nil || !strings.Contains(link.(report.ExportLink).URL, report.ExportObjectName("org_1", "job_1")) {
 		t.Errorf("the link to a download: %+v, %v", link, err)
 	}

@@ -27,7 +27,8 @@ type UpsertedSubscriptions struct {
 }
 
 func (s *service) upsertSubscriptions(ctx context.Context, in *struct{ Body NewSubscriptions }) (UpsertedSubscriptions,
-	error) {
+	error,
+) {
 	now := s.p.Clock.Now()
 	all := make([]notification.Subscription, len(in.Body.Subscriptions))
 	for i, n := range in.Body.Subscriptions {

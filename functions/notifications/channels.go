@@ -34,9 +34,11 @@ type Channel struct {
 
 // newChannel returns a channel as clients see it, with the given address: complete or masked.
 func newChannel(c *notification.Channel, webhookURL string) Channel {
-	out := Channel{ID: c.ID, Type: c.Type, Name: c.Name, Status: c.Status(), StatusText: c.BrokenWhy,
+	out := Channel{
+		ID: c.ID, Type: c.Type, Name: c.Name, Status: c.Status(), StatusText: c.BrokenWhy,
 		PausedAt: rest.Optional(c.PausedAt), PausedReason: rest.Optional(c.PausedWhy), CreatedAt: c.CreatedAt,
-		UpdatedAt: c.UpdatedAt}
+		UpdatedAt: c.UpdatedAt,
+	}
 	if c.Type == notification.Email {
 		out.Config.Email = &c.Email
 		return out

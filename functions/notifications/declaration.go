@@ -28,8 +28,10 @@ var Declaration = platform.Declaration{
 	},
 	Names: []platform.Reference{
 		{From: "subscription", To: "notification channel", Fields: []string{"channelID"}, OnDelete: platform.Ended},
-		{From: "subscription", To: "cloud account", Fields: []string{"scopeID"}, OnDelete: platform.Refused,
-			OnDetach: platform.Ended},
+		{
+			From: "subscription", To: "cloud account", Fields: []string{"scopeID"}, OnDelete: platform.Refused,
+			OnDetach: platform.Ended,
+		},
 		{From: "subscription", To: "resource group", Fields: []string{"scopeID"}, OnDelete: platform.Refused},
 		{From: "subscription", To: "team", Fields: []string{"scopeID"}, OnDelete: platform.Refused},
 		{From: "subscription", To: "resource", Fields: []string{"scopeID"}, OnDelete: platform.Kept},

@@ -59,12 +59,15 @@ type listDeliveriesInput struct {
 var kinds = []delivery.Kind{delivery.Channel, delivery.Legacy, delivery.Email, delivery.Integration}
 
 func (s *service) listDeliveries(ctx context.Context, in *listDeliveriesInput) (rest.List[NotificationDelivery],
-	error) {
+	error,
+) {
 	if !in.From.IsZero() && !in.To.IsZero() && in.From.After(in.To.Time) {
 		return rest.List[NotificationDelivery]{}, fault.New(fault.Invalid, "from: it is after to")
 	}
-	f := delivery.Filter{Kinds: kinds, TargetID: in.TargetID, Statuses: in.Status, EventKey: in.EventKey,
-		From: in.From.Time, To: in.To.Time}
+	f := delivery.Filter{
+		Kinds: kinds, TargetID: in.TargetID, Statuses: in.Status, EventKey: in.EventKey,
+		From: in.From.Time, To: in.To.Time,
+	}
 	if len(in.Kind) > 0 {
 		f.Kinds = nil
 		for _, k := range in.Kind {

@@ -26,8 +26,10 @@ func (f *narrowFixture) deliver(to Channel, total int, events ...event.Event) st
 
 // happened returns an event of a resource that belonged to scopes.
 func happened(uid string, within ...event.Scope) event.Event {
-	return event.Event{ID: "event_" + uid, Key: "resource.started", ScopeType: event.ScopeResource, ScopeID: uid,
-		Within: within}
+	return event.Event{
+		ID: "event_" + uid, Key: "resource.started", ScopeType: event.ScopeResource, ScopeID: uid,
+		Within: within,
+	}
 }
 
 func TestDeliveries_ANarrowGrantSeesThoseOfEventsInIt(t *testing.T) {
@@ -44,14 +46,22 @@ func TestDeliveries_ANarrowGrantSeesThoseOfEventsInIt(t *testing.T) {
 		name, org, user, grants string
 		want                    []string
 	}{
-		{"a grant on the team that owns i-0", apitest.Org, "tom", "viewer team:" + f.fixture.team,
-			[]string{inTeam, first, ownTest}},
-		{"a grant on i-1 of a user without channels", apitest.Org, "pia", "viewer resource:" + f.ids[1],
-			[]string{second}},
-		{"a grant on i-0 of a user without channels", apitest.Org, "pia", "notifications:read resource:" + f.ids[0],
-			[]string{first}},
-		{"a grant of another organization on the same team", apitest.OtherOrg, "tom", "viewer team:" + f.fixture.team,
-			nil},
+		{
+			"a grant on the team that owns i-0", apitest.Org, "tom", "viewer team:" + f.fixture.team,
+			[]string{inTeam, first, ownTest},
+		},
+		{
+			"a grant on i-1 of a user without channels", apitest.Org, "pia", "viewer resource:" + f.ids[1],
+			[]string{second},
+		},
+		{
+			"a grant on i-0 of a user without channels", apitest.Org, "pia", "notifications:read resource:" + f.ids[0],
+			[]string{first},
+		},
+		{
+			"a grant of another organization on the same team", apitest.OtherOrg, "tom", "viewer team:" + f.fixture.team,
+			nil,
+		},
 		{
 			"a grant on the organization", apitest.Org, "vic", "viewer",
 			[]string{inTeam, first, second, mixed, digest, whole, ownTest, otherTest},

@@ -28,8 +28,10 @@ type LegacyNotification struct {
 }
 
 func newLegacy(l *notification.Legacy, address string) LegacyNotification {
-	return LegacyNotification{l.ID, l.Channel, address, l.OnStart, l.OnStop, l.OnFailure, l.OnOverride,
-		rest.Optional(l.PausedAt), rest.Optional(l.PausedWhy), l.CreatedAt, l.UpdatedAt}
+	return LegacyNotification{
+		l.ID, l.Channel, address, l.OnStart, l.OnStop, l.OnFailure, l.OnOverride,
+		rest.Optional(l.PausedAt), rest.Optional(l.PausedWhy), l.CreatedAt, l.UpdatedAt,
+	}
 }
 
 // NewLegacyNotification is the body of POST /notifications.
@@ -82,7 +84,8 @@ func (s *service) listLegacy(ctx context.Context, _ *struct{}) ([]LegacyNotifica
 }
 
 func (s *service) createLegacy(ctx context.Context, in *struct{ Body NewLegacyNotification }) (LegacyNotification,
-	error) {
+	error,
+) {
 	now, b := s.p.Clock.Now(), in.Body
 	l := notification.Legacy{
 		ID: id.New("ntf", now), Channel: b.Channel, OnStart: b.NotifyOnStart, OnStop: b.NotifyOnStop,

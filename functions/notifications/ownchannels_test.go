@@ -34,8 +34,10 @@ func TestChannels_ANarrowGrantChangesNoChannelOfOthers(t *testing.T) {
 	f := newNarrowFixture(t)
 	tom := apitest.Caller(apitest.Org, "tom", "editor team:"+f.fixture.team)
 	const nobodys = "chn_01k00000000000000000000000"
-	for _, request := range []string{"PUT /notifications/channels/%s", "DELETE /notifications/channels/%s",
-		"POST /notifications/channels/%s/test"} {
+	for _, request := range []string{
+		"PUT /notifications/channels/%s", "DELETE /notifications/channels/%s",
+		"POST /notifications/channels/%s/test",
+	} {
 		body := ""
 		if strings.HasPrefix(request, "PUT") {
 			body = `{"name":"Taken"}`

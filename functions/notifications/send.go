@@ -99,8 +99,10 @@ func (s *service) share(ctx context.Context, in *shareInput) (SharedRecommendati
 	if err != nil {
 		return SharedRecommendation{}, fmt.Errorf("encode recommendation %s: %w", rec.ID, err)
 	}
-	e := event.Event{Key: notification.RecommendationShared, ScopeType: event.ScopeOrg, At: s.p.Clock.Now(),
-		Subject: rec.ID, Data: data}
+	e := event.Event{
+		Key: notification.RecommendationShared, ScopeType: event.ScopeOrg, At: s.p.Clock.Now(),
+		Subject: rec.ID, Data: data,
+	}
 	out, err := s.sendAll(ctx, ids, e, in.Body.Message)
 	audit.NoteChange(ctx, audit.Change{Target: rec.ID, After: out})
 	return out, err

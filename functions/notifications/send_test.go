@@ -42,8 +42,10 @@ func TestEmailPreferences_AreOfTheCaller(t *testing.T) {
 		apitest.Data[EmailPreference](f.Call(vic, "GET /notifications/email-preferences/budget.warning")).Enabled,
 		false)
 	f.Equal("off", apitest.Data[EmailPreference](f.Call(vic, "PUT "+path, `{"enabled":false}`)).Enabled, false)
-	for _, request := range []string{"GET /notifications/email-preferences/nonsense",
-		`PUT /notifications/email-preferences/nonsense {"enabled":true}`} {
+	for _, request := range []string{
+		"GET /notifications/email-preferences/nonsense",
+		`PUT /notifications/email-preferences/nonsense {"enabled":true}`,
+	} {
 		f.Call(vic, request).Want(http.StatusNotFound, "nonsense")
 	}
 	f.Call(vic, "PUT "+path, `{}`).Want(http.StatusBadRequest, "enabled")
@@ -82,9 +84,11 @@ func TestLegacy_FromCreationToEndAndStillDelivered(t *testing.T) {
 	f.Call(ada, "PUT "+path, `{"channel":"email","webhookURL":"ops@example.com"}`).Want(http.StatusOK,
 		"ops@example.com")
 	f.Call(ada, "PUT "+path, `{"webhookURL":null}`).Want(http.StatusBadRequest, "webhookURL")
-	for _, body := range []string{`{"channel":"pager","webhookURL":"x"}`,
+	for _, body := range []string{
+		`{"channel":"pager","webhookURL":"x"}`,
 		`{"channel":"slack","webhookURL":"https://evil.example/"}`, `{"channel":"email","webhookURL":"x"}`,
-		`{"channel":"slack"}`} {
+		`{"channel":"slack"}`,
+	} {
 		f.Call(ada, "POST /notifications", body).Want(http.StatusBadRequest)
 	}
 	f.Equal("deleted", apitest.Data[rest.Deleted](f.Call(ada, "DELETE "+path)).ID, made.ID)
@@ -185,8 +189,10 @@ func TestShare_CountsByChannel(t *testing.T) {
 	f.Call(ada, path, `{"channelIDs":["chn_x"]}`).Want(http.StatusBadRequest, "channelIDs", "chn_x")
 	f.Call(ada, path, `{"channelIDs":[]}`).Want(http.StatusBadRequest, "channelIDs")
 	f.Call(ada, path,
-		map[string]any{"channelIDs": []string{good.ID},
-			"message": strings.Repeat("m", 2001)}).Want(http.StatusBadRequest, "message")
+		map[string]any{
+			"channelIDs": []string{good.ID},
+			"message":    strings.Repeat("m", 2001),
+		}).Want(http.StatusBadRequest, "message")
 	f.Call(eve, path, body).Want(http.StatusNotFound)
 	f.Call(vic, path, body).Want(http.StatusForbidden)
 }
@@ -198,10 +204,14 @@ func TestUnsubscribe_EndsTheMailsThatTheLinkIsOf(t *testing.T) {
 	f.Call(vic, "PUT "+preference, `{"enabled":true}`).Want(http.StatusOK)
 	f.Call(vic, "PUT /notifications/email-preferences/resource.started", `{"enabled":true}`).Want(http.StatusOK)
 	f.Equal("told", f.told("resource.failed"), "email usr_vic")
-	e := event.Event{ID: "event_1", Key: "resource.failed", ScopeType: "resource", ScopeID: "i-0", At: f.Clock.Now(),
-		Data: []byte("{}")}
-	m := delivery.Message{ID: delivery.NewID(e.At), Org: apitest.Org,
-		Target: delivery.Target{Kind: delivery.Email, ID: "usr_vic"}, Events: []event.Event{e}, Total: 1}
+	e := event.Event{
+		ID: "event_1", Key: "resource.failed", ScopeType: "resource", ScopeID: "i-0", At: f.Clock.Now(),
+		Data: []byte("{}"),
+	}
+	m := delivery.Message{
+		ID: delivery.NewID(e.At), Org: apitest.Org,
+		Target: delivery.Target{Kind: delivery.Email, ID: "usr_vic"}, Events: []event.Event{e}, Total: 1,
+	}
 	apitest.Value(notification.NewSenders(f.Platform)[delivery.Email].Send(f.Context(), m))(f)
 	mails := f.Mails()
 	if len(mails) != 1 || mails[0].To != "vic@example.com" || mails[0].Letter.Unsubscribe == "" {
@@ -212,8 +222,10 @@ func TestUnsubscribe_EndsTheMailsThatTheLinkIsOf(t *testing.T) {
 	nobody.User = ""
 	f.Call(nobody, "GET "+path).Want(http.StatusOK, "Switch these mails off", "Start or stop failed")
 	f.Equal("a look changes nothing", apitest.Data[EmailPreference](f.Call(vic, "GET "+preference)).Enabled, true)
-	for _, wrong := range []string{path[:len(path)-2], path[:20] + string(path[20]^1) + path[21:], "/unsubscribe/x",
-		"/unsubscribe/" + strings.Repeat("A", 100)} {
+	for _, wrong := range []string{
+		path[:len(path)-2], path[:20] + string(path[20]^1) + path[21:], "/unsubscribe/x",
+		"/unsubscribe/" + strings.Repeat("A", 100),
+	} {
 		f.Call(nobody, "POST "+wrong).Want(http.StatusNotFound, "not one of ours")
 	}
 	r := httptest.NewRequest(http.MethodPost, path, strings.NewReader("List-Unsubscribe=One-Click"))

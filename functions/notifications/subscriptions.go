@@ -27,8 +27,10 @@ type Subscription struct {
 }
 
 func newSubscription(s *notification.Subscription) Subscription {
-	return Subscription{s.ID, s.ChannelID, s.EventType, s.ScopeType, s.ScopeID, s.Enabled, rest.Optional(s.PausedAt),
-		rest.Optional(s.PausedWhy), s.CreatedAt, s.UpdatedAt}
+	return Subscription{
+		s.ID, s.ChannelID, s.EventType, s.ScopeType, s.ScopeID, s.Enabled, rest.Optional(s.PausedAt),
+		rest.Optional(s.PausedWhy), s.CreatedAt, s.UpdatedAt,
+	}
 }
 
 // NewSubscription is the body of POST /notifications/subscriptions, and an item of …/bulk.
@@ -66,8 +68,10 @@ func (c ChangedSubscription) moves() bool {
 
 // apply sets the fields that were sent.
 func (c ChangedSubscription) apply(to *notification.Subscription) error {
-	for field, null := range map[string]bool{"channelID": c.ChannelID.Null, "eventType": c.EventType.Null,
-		"scopeType": c.ScopeType.Null, "enabled": c.Enabled.Null} {
+	for field, null := range map[string]bool{
+		"channelID": c.ChannelID.Null, "eventType": c.EventType.Null,
+		"scopeType": c.ScopeType.Null, "enabled": c.Enabled.Null,
+	} {
 		if null {
 			return fault.New(fault.Invalid, "%s: it cannot be null; leave it out to keep it", field)
 		}

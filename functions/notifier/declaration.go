@@ -19,8 +19,10 @@ var Declaration = platform.Declaration{
 	Name:  "notifier",
 	Share: 16,
 	Access: delivery.Access().With(notification.Sending, receiver.WebhookSending, receiver.IntegrationSending, table.Access{
-		Reads: []table.Partition{identity.MemberPartition, event.Partition, scheduling.SchedulePartition,
-			override.Partition},
+		Reads: []table.Partition{
+			identity.MemberPartition, event.Partition, scheduling.SchedulePartition,
+			override.Partition,
+		},
 		Writes: []table.Partition{
 			delivery.ReceiverPartition, mail.Partition, membership.ReviewPartition, notification.SubscriptionPartition,
 			notification.LegacyPartition,

@@ -38,10 +38,14 @@ func TestDeclaration_SufficesForAllThatTheEngineDoes(t *testing.T) {
 		mails  int
 	}{
 		"a receiver that takes it": {answering{delivery.Answer{Status: 200}, nil}, delivery.Delivered, 0},
-		"one that is gone": {answering{delivery.Answer{Status: 410, Gone: true},
-			fault.New(fault.Invalid, "gone")}, delivery.Parked, 1},
-		"one that stays down": {answering{delivery.Answer{}, fault.New(fault.Unavailable, "down")},
-			delivery.Parked, 1},
+		"one that is gone": {answering{
+			delivery.Answer{Status: 410, Gone: true},
+			fault.New(fault.Invalid, "gone"),
+		}, delivery.Parked, 1},
+		"one that stays down": {
+			answering{delivery.Answer{}, fault.New(fault.Unavailable, "down")},
+			delivery.Parked, 1,
+		},
 		"one that is there no longer": {answering{delivery.Answer{}, fault.New(fault.NotFound, "deleted")}, "", 0},
 	} {
 		t.Run(name, func(t *testing.T) {

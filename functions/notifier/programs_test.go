@@ -29,8 +29,10 @@ func TestEverybody_TellsWebhooks(t *testing.T) {
 	}))
 	t.Cleanup(srv.Close)
 	store, org := receiver.NewWebhookStore(f.Table, f.Sealer), apitest.Org
-	w := receiver.Webhook{Row: receiver.Row{ID: id.New(receiver.WebhookPrefix, f.Clock.Now()), Name: "Ops", Enabled: true,
-		Filter: receiver.Filter{ScopeType: event.ScopeOrg}}}
+	w := receiver.Webhook{Row: receiver.Row{
+		ID: id.New(receiver.WebhookPrefix, f.Clock.Now()), Name: "Ops", Enabled: true,
+		Filter: receiver.Filter{ScopeType: event.ScopeOrg},
+	}}
 	f.Must(store.Seal(f.In(org), org, &w, &receiver.WebhookSecrets{URL: srv.URL, Key: receiver.NewWebhookKey()}))
 	f.Must(store.Create(f.In(org), org, &w))
 	engine := New(f.Platform, Everybody(f.Platform))
@@ -38,8 +40,10 @@ func TestEverybody_TellsWebhooks(t *testing.T) {
 	tell := func(name string) {
 		t.Helper()
 		put := apitest.Value(event.Put(org, name, f.Clock.Now(),
-			event.Event{Key: "budget.exceeded", ScopeType: event.ScopeOrg, At: f.Clock.Now(), Subject: "bud_1",
-				Data: []byte("{}")}))(t)
+			event.Event{
+				Key: "budget.exceeded", ScopeType: event.ScopeOrg, At: f.Clock.Now(), Subject: "bud_1",
+				Data: []byte("{}"),
+			}))(t)
 		f.Must(f.Table.Transact(f.In(org), put))
 		feed := apitest.Value(f.Table.Feed(table.Within(t.Context(), table.OutboxSuffix), cursor, 100))(f)
 		cursor = feed.Next

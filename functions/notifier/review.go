@@ -31,8 +31,10 @@ type reviewer struct {
 }
 
 func newReviewer(p *platform.Platform) *reviewer {
-	return &reviewer{p, notification.NewStore(p), receiver.NewWebhookStore(p.Table, p.Sealer),
-		receiver.NewIntegrationStore(p.Table, p.Sealer), scheduling.New(p)}
+	return &reviewer{
+		p, notification.NewStore(p), receiver.NewWebhookStore(p.Table, p.Sealer),
+		receiver.NewIntegrationStore(p.Table, p.Sealer), scheduling.New(p),
+	}
 }
 
 // reviewTime limits the duration of the reviews in a round; the next round continues.

@@ -47,11 +47,17 @@ func TestTheOrganizationAndItsSettings(t *testing.T) {
 		{`{"currency":"EUR"}`, map[string]any{"currency": "EUR"}},
 		{`{"mcpEnabled":true,"savingsRealism":0.1234}`, map[string]any{"mcpEnabled": true, "savingsRealism": 0.1234}},
 		{`{"defaultDashboard":"finops"}`, map[string]any{"defaultDashboard": "finops"}},
-		{`{"anomalyMinUSD":"0.05","defaultDashboard":"dash_01k8z3v5y0e6m9x2q4t7r1c8bd"}`,
-			map[string]any{"anomalyMinUSD": "0.05", "defaultDashboard": "dash_01k8z3v5y0e6m9x2q4t7r1c8bd"}},
-		{`{"currency":null,"mcpEnabled":null,"defaultDashboard":null,"savingsRealism":null,"anomalyMinUSD":null}`,
-			map[string]any{"currency": "USD", "mcpEnabled": false, "defaultDashboard": nil, "savingsRealism": 0.7,
-				"anomalyMinUSD": "1"}},
+		{
+			`{"anomalyMinUSD":"0.05","defaultDashboard":"dash_01k8z3v5y0e6m9x2q4t7r1c8bd"}`,
+			map[string]any{"anomalyMinUSD": "0.05", "defaultDashboard": "dash_01k8z3v5y0e6m9x2q4t7r1c8bd"},
+		},
+		{
+			`{"currency":null,"mcpEnabled":null,"defaultDashboard":null,"savingsRealism":null,"anomalyMinUSD":null}`,
+			map[string]any{
+				"currency": "USD", "mcpEnabled": false, "defaultDashboard": nil, "savingsRealism": 0.7,
+				"anomalyMinUSD": "1",
+			},
+		},
 		{`{"retentionMonths":120}`, map[string]any{"retentionMonths": 120.0}},
 		{`{"retentionMonths":1}`, map[string]any{"retentionMonths": 1.0}},
 		{`{"retentionMonths":null}`, map[string]any{"retentionMonths": 13.0}},
@@ -153,8 +159,14 @@ func TestRenamingTellsNothingOfTheCreatorsOtherOrganizations(t *testing.T) {
 		for _, s := range []struct {
 			role, name string
 			status     int
-		}{{role, "Wheels", 200}, {role, "Looms", 200}, {"admin", "looms", 200}, {"admin", "Engines", 200},
-			{"admin", "Looms", 409}, {role, "Looms", 200}} {
+		}{
+			{role, "Wheels", 200},
+			{role, "Looms", 200},
+			{"admin", "looms", 200},
+			{"admin", "Engines", 200},
+			{"admin", "Looms", 409},
+			{role, "Looms", 200},
+		} {
 			if got := h.as(s.role, "PUT /organisation", `{"name":"`+s.name+`"}`); got.Status != s.status {
 				t.Errorf("%s names it %s: %d %s", s.role, s.name, got.Status, got.Body)
 			}
@@ -171,8 +183,10 @@ func TestRenamingTellsNothingOfTheCreatorsOtherOrganizations(t *testing.T) {
 func TestSettingsChangedAtOnceAreAllKept(t *testing.T) {
 	h := newOrganization(t)
 	var wg sync.WaitGroup
-	for _, body := range []string{`{"currency":"EUR"}`, `{"mcpEnabled":true}`, `{"savingsRealism":0.5}`,
-		`{"anomalyMinUSD":"2"}`, `{"defaultDashboard":"finops"}`} {
+	for _, body := range []string{
+		`{"currency":"EUR"}`, `{"mcpEnabled":true}`, `{"savingsRealism":0.5}`,
+		`{"anomalyMinUSD":"2"}`, `{"defaultDashboard":"finops"}`,
+	} {
 		wg.Go(func() {
 			if got := h.as("admin", "PUT /organisation", body); got.Status != 200 {
 				t.Errorf("%s: %d %s", body, got.Status, got.Body)
@@ -222,8 +236,11 @@ func TestAnOrganizationThatEndsIsNotOffered(t *testing.T) {
 	if all := h.listAs("usr_ada"); len(all) != 1 || all[0].ID != kept {
 		t.Errorf("offered %+v", all)
 	}
-	for _, c := range [][2]string{{"GET /organisation", ""}, {"PUT /organisation", `{"currency":"EUR"}`},
-		{"DELETE /organisation?confirm=Engines", ""}} {
+	for _, c := range [][2]string{
+		{"GET /organisation", ""},
+		{"PUT /organisation", `{"currency":"EUR"}`},
+		{"DELETE /organisation?confirm=Engines", ""},
+	} {
 		if got := h.as("owner", c[0], c[1]); got.Status != 404 {
 			t.Errorf("%s: %d %s", c[0], got.Status, got.Body)
 		}

@@ -14,12 +14,14 @@ import (
 var Declaration = platform.Declaration{
 	Name:   "organisations",
 	Routes: []string{"/organisation", "/organisation/{proxy+}", "/organisations", "/organisations/{proxy+}"},
-	Access: rest.Access.With(table.Access{Reads: []table.Partition{identity.DashboardPartition},
+	Access: rest.Access.With(table.Access{
+		Reads: []table.Partition{identity.DashboardPartition},
 		Writes: []table.Partition{
 			identity.MetaPartition, identity.MemberPartition, identity.UserPartition, membership.AssignPartition,
 			workqueue.Partition,
 			identity.DirectoryPartition,
-		}}),
+		},
+	}),
 	Starts:  []string{erasure.Machine},
 	Samples: []string{"list"},
 	Kinds:   []platform.Kind{{Name: "organisation", Prefix: "org", Delete: "deleteOrganisation"}},

@@ -50,14 +50,18 @@ func azureOrganisation(t *testing.T) (*fixture, whole) {
 		azuretwin.Member{ID: subscriptionID(4), Name: "Nothing", Group: "dev", Lacks: true},
 		azuretwin.Member{ID: subscriptionID(5), Name: "Closed", Group: "dev", State: "Disabled"})
 	s := newFixture(t,
-		azure.New(azure.Options{Clock: clock.System{}, Transport: tw, Backoff: time.Millisecond,
-			MaxBackoff: time.Millisecond, Limits: map[string]azure.Limit{"": {}}}))
+		azure.New(azure.Options{
+			Clock: clock.System{}, Transport: tw, Backoff: time.Millisecond,
+			MaxBackoff: time.Millisecond, Limits: map[string]azure.Limit{"": {}},
+		}))
 	return s, whole{
 		body: fields{
 			"provider": "azure", "organisationID": "ACME", "name": "Acme", "authMethod": "service_principal",
 			"permissionLevel": "read_write",
-			"credentials": settings{"tenantID": azuretwin.Tenant, "clientID": azuretwin.Client,
-				"clientSecret": azuretwin.Secret},
+			"credentials": settings{
+				"tenantID": azuretwin.Tenant, "clientID": azuretwin.Client,
+				"clientSecret": azuretwin.Secret,
+			},
 		},
 		main: azuretwin.Subscription, refuses: subscriptionID(1), web: []string{subscriptionID(2), subscriptionID(3)},
 		lacks: subscriptionID(4), close: subscriptionID(5),
@@ -85,8 +89,10 @@ func googleOrganisation(t *testing.T) (*fixture, whole) {
 		gcptwin.Member{ID: "nothing-1", Title: "Nothing", Parent: "folders/4", Lacks: true},
 		gcptwin.Member{ID: "closed-1", Title: "Closed", Parent: "folders/4", State: "DELETE_REQUESTED"})
 	s := newFixture(t,
-		gcp.New(gcp.Options{Clock: clock.System{}, Transport: tw, MaxBackoff: time.Millisecond,
-			Limits: map[string]gcp.Limit{"": {}}}))
+		gcp.New(gcp.Options{
+			Clock: clock.System{}, Transport: tw, MaxBackoff: time.Millisecond,
+			Limits: map[string]gcp.Limit{"": {}},
+		}))
 	key := map[string]string{}
 	s.Must(json.Unmarshal([]byte(gcptwin.KeyFile()), &key))
 	key["token_uri"] = "https://oauth2.googleapis.com/token"
@@ -183,18 +189,30 @@ func TestClouds_SelectByIDUnitAndTag(t *testing.T) {
 			change fields
 			want   []string
 		}{
-			"a unit, and the unit in it": {fields{"include": fields{"units": []string{w.prod}}, "exclude": nil},
-				w.web},
-			"a unit by its name": {fields{"include": fields{"units": []string{"Web"}}, "exclude": nil},
-				w.web},
-			"a unit, without the one in it": {fields{"include": fields{"units": []string{w.prod}},
-				"exclude": fields{"units": []string{w.webUnit}}}, nil},
-			"a tag": {fields{"include": fields{"tags": []string{"env=prod"}},
-				"exclude": nil}, w.web},
-			"all, without an id and without a": {fields{"include": nil,
-				"exclude": fields{"ids": []string{strings.ToUpper(w.main)}, "tags": []string{"env"}}}, nil},
-			"an id": {fields{"include": fields{"ids": []string{w.web[1]}}, "exclude": nil},
-				w.web[1:]},
+			"a unit, and the unit in it": {
+				fields{"include": fields{"units": []string{w.prod}}, "exclude": nil},
+				w.web,
+			},
+			"a unit by its name": {
+				fields{"include": fields{"units": []string{"Web"}}, "exclude": nil},
+				w.web,
+			},
+			"a unit, without the one in it": {fields{
+				"include": fields{"units": []string{w.prod}},
+				"exclude": fields{"units": []string{w.webUnit}},
+			}, nil},
+			"a tag": {fields{
+				"include": fields{"tags": []string{"env=prod"}},
+				"exclude": nil,
+			}, w.web},
+			"all, without an id and without a": {fields{
+				"include": nil,
+				"exclude": fields{"ids": []string{strings.ToUpper(w.main)}, "tags": []string{"env"}},
+			}, nil},
+			"an id": {
+				fields{"include": fields{"ids": []string{w.web[1]}}, "exclude": nil},
+				w.web[1:],
+			},
 		} {
 			s.updateOrganisation(id, tt.change)
 			s.synchronize(id)
@@ -251,8 +269,10 @@ func TestClouds_CredentialsAreVerifiedBeforeAnythingIsStored(t *testing.T) {
 	inEachCloud(t, func(t *testing.T, s *fixture, w whole) {
 		t.Helper()
 		secret := map[string]fields{
-			"azure": {"credentials": settings{"tenantID": azuretwin.Tenant, "clientID": azuretwin.Client,
-				"clientSecret": "wrong"}},
+			"azure": {"credentials": settings{
+				"tenantID": azuretwin.Tenant, "clientID": azuretwin.Client,
+				"clientSecret": "wrong",
+			}},
 			"gcp": {"credentials": settings{"serviceAccountKey": gcptwin.StrangersKeyFile()}},
 		}[w.body["provider"].(string)]
 		nowhere := map[string]string{"azure": "elsewhere", "gcp": "folders/99"}[w.body["provider"].(string)]
@@ -261,11 +281,15 @@ func TestClouds_CredentialsAreVerifiedBeforeAnythingIsStored(t *testing.T) {
 			says   []string
 		}{
 			"a secret that is refused": {secret, []string{"Invalid client secret", "not Google's"}},
-			"an organization that they do not see": {fields{"organisationID": nowhere},
-				[]string{"the cloud refused the credentials: ", w.says}},
+			"an organization that they do not see": {
+				fields{"organisationID": nowhere},
+				[]string{"the cloud refused the credentials: ", w.says},
+			},
 			"a method of one account": {fields{"authMethod": "oauth"}, []string{"authMethod"}},
-			"no credentials": {fields{"credentials": nil},
-				[]string{"credentials.tenantID", "credentials.serviceAccountKey"}},
+			"no credentials": {
+				fields{"credentials": nil},
+				[]string{"credentials.tenantID", "credentials.serviceAccountKey"},
+			},
 		} {
 			all := maps.Clone(w.body)
 			maps.Copy(all, tt.change)

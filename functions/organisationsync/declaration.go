@@ -18,13 +18,15 @@ import (
 var Declaration = platform.Declaration{
 	Name:  "organisationsync",
 	Share: 10,
-	Access: table.Access{Reads: []table.Partition{identity.MetaPartition, identity.MemberPartition},
+	Access: table.Access{
+		Reads: []table.Partition{identity.MetaPartition, identity.MemberPartition},
 		Writes: []table.Partition{
 			connection.OrganisationPartition, connection.MemberPartition, connection.OrganisationDuePartition,
 			inventory.AccountPartition, connection.NativePartition, connection.NamePartition,
 			discovery.JobPartition, discovery.DuePartition, billimport.DuePartition, workqueue.Partition,
 			cloud.SimulatedPartition, throttle.Partition, mail.Partition,
-		}},
+		},
+	},
 	Tasks:    []string{connection.OrganisationSyncMachine},
 	Starts:   []string{billimport.Machine, connection.OrganisationSyncMachine, discovery.Machine},
 	Opens:    []string{inventory.AccountSecret},

@@ -294,8 +294,10 @@ func (c *slowCloud) Connect(ctx context.Context, a cloud.Account) (cloud.Conn, e
 func (s *fixture) addOwner(email string) {
 	s.Helper()
 	s.Put(identity.MemberKey("org_a", "usr_owner"),
-		identity.Member{User: "usr_owner", Email: email,
-			Grants: []grant.Grant{{Role: grant.Owner, Scope: grant.OrgScope}}})
+		identity.Member{
+			User: "usr_owner", Email: email,
+			Grants: []grant.Grant{{Role: grant.Owner, Scope: grant.OrgScope}},
+		})
 }
 
 func (s *fixture) wantOneMail(id string) {

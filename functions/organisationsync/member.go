@@ -52,7 +52,8 @@ func (r *round) mustOpen(is connection.Member, a inventory.Account) bool {
 
 // connectAgain opens the account of a member that had ended and is back, or whose settings have changed.
 func (r *round) connectAgain(ctx context.Context, is connection.Member, m cloud.Member,
-	a inventory.Account) error {
+	a inventory.Account,
+) error {
 	o := r.organisation
 	if is.Revision != o.Revision || a.OrganisationID != o.ID {
 		a.PermissionLevel, a.Regions, a.OrganisationID = o.PermissionLevel, o.Regions, o.ID

@@ -134,7 +134,8 @@ func (w *worker) abandonSync(ctx context.Context, in connection.SyncInput, why *
 
 // readOrganisation reads the organization. A deleted organization is returned with an empty ID.
 func (w *worker) readOrganisation(ctx context.Context, in connection.SyncInput) (connection.Organisation,
-	error) {
+	error,
+) {
 	o, err := table.Read[connection.Organisation](ctx, w.p.Table,
 		connection.OrganisationKey(in.Org, in.OrganisationID))
 	if fault.Is(err, fault.NotFound) {
@@ -145,7 +146,8 @@ func (w *worker) readOrganisation(ctx context.Context, in connection.SyncInput) 
 
 // finishSync completes a synchronization in one transaction with more. It is failed if the organization has an error.
 func (w *worker) finishSync(ctx context.Context, in connection.SyncInput, o connection.Organisation,
-	more ...table.Write) error {
+	more ...table.Write,
+) error {
 	o.Sync.CompletedAt, o.Sync.Status, o.Sync.Error = w.p.Clock.Now(), connection.SyncSucceeded, o.Error
 	if o.Error != "" {
 		o.Sync.Status = connection.SyncFailed

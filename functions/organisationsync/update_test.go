@@ -125,13 +125,19 @@ func TestUpdate_RefusesWhatCannotBe(t *testing.T) {
 		"a method without credentials": {fields{"authMethod": "simulated"}, "credentials: are required"},
 		"a tag that is none":           {fields{"exclude": fields{"tags": []string{"=x"}}}, "exclude.tags"},
 		"an id that is empty":          {fields{"include": fields{"ids": []string{""}}}, "include.ids"},
-		"credentials that are refused": {cloudSettings(settings{"refuse": "true"}),
-			"The security token included in the request is invalid."},
-		"those of another organization": {cloudSettings(settings{"organisation": "o-other"}),
-			"they list organization o-other, not o-demo"},
+		"credentials that are refused": {
+			cloudSettings(settings{"refuse": "true"}),
+			"The security token included in the request is invalid.",
+		},
+		"those of another organization": {
+			cloudSettings(settings{"organisation": "o-other"}),
+			"they list organization o-other, not o-demo",
+		},
 		"a region longer than one is": {fields{"regions": []string{strings.Repeat("x", 65)}}, "regions"},
-		"more than a selection can have": {fields{"include": fields{"ids": slices.Repeat([]string{"1"}, 501)}},
-			"include"},
+		"more than a selection can have": {
+			fields{"include": fields{"ids": slices.Repeat([]string{"1"}, 501)}},
+			"include",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := s.Call(alice, "PUT /cloud-organisations/"+o.ID, tt.change); got.Status != 400 ||

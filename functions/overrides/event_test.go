@@ -19,8 +19,10 @@ const eventPlan = "evt_01k00000000000000000000009"
 // holdForEvent has an event readiness plan hold the first instance for a time.
 func (a *fixture) holdForEvent(d time.Duration) {
 	a.Helper()
-	h := scheduling.EventHold{PlanID: eventPlan, PolicyID: "asp_1", UID: a.uid(0), Since: a.Clock.Now(),
-		Until: a.Clock.Now().Add(d)}
+	h := scheduling.EventHold{
+		PlanID: eventPlan, PolicyID: "asp_1", UID: a.uid(0), Since: a.Clock.Now(),
+		Until: a.Clock.Now().Add(d),
+	}
 	a.Write(scheduling.BeginEventHold(ours, h)[0])
 }
 
@@ -43,8 +45,10 @@ func TestOverride_OffDuringAnEventIsRefusedAndNamesThePlan(t *testing.T) {
 func TestOverride_ForceTakesTheRightToActAndIsPassedOn(t *testing.T) {
 	a := newFixture(t)
 	a.holdForEvent(time.Hour)
-	body := map[string]any{"action": "force_off", "expiresAt": a.timeIn(2 * time.Hour), "resourceUID": a.uid(0),
-		"force": true}
+	body := map[string]any{
+		"action": "force_off", "expiresAt": a.timeIn(2 * time.Hour), "resourceUID": a.uid(0),
+		"force": true,
+	}
 	tim := apitest.Caller(ours, "tim", "overrides:write", "overrides:read", "resources:read")
 	a.Call(tim, "POST /overrides", body).Want(403, "actions:execute")
 	o := apitest.Data[Override](a.call("POST /overrides", body).Want(200, `"force":true`))

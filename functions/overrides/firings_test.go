@@ -22,8 +22,10 @@ func (a *fixture) newSchedule() scheduling.Schedule {
 	sch := apitest.Value(store.CreateSchedule(a.In(ours), ours, scheduling.Schedule{
 		ID: id.New("sch", now), Name: "Office", Timezone: "UTC", Enabled: true, CreatedAt: now, UpdatedAt: now,
 		Drift: scheduling.ReportDrift,
-		Crons: []scheduling.CronLine{{ID: "cron_1", Expression: "0 8 * * *", Action: cloud.Start},
-			{ID: "cron_2", Expression: "0 19 * * *", Action: cloud.Stop}},
+		Crons: []scheduling.CronLine{
+			{ID: "cron_1", Expression: "0 8 * * *", Action: cloud.Start},
+			{ID: "cron_2", Expression: "0 19 * * *", Action: cloud.Stop},
+		},
 	}))(a)
 	a.Must(store.Attach(a.In(ours), ours,
 		scheduling.Attachment{ScheduleID: sch.ID, GroupID: a.group.ID, CreatedAt: now}))

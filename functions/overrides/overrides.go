@@ -165,7 +165,8 @@ func (s *service) newOverride(ctx context.Context, b NewGroupOverride) (override
 
 func (s *service) beginOverride(ctx context.Context, o override.Override, t evaluation.Target,
 	more ...table.Write) (Override,
-	error) {
+	error,
+) {
 	audit.NoteChange(ctx, audit.Change{Target: o.ID, After: s.showOverride(o)})
 	o, err := s.evaluation.BeginOverride(ctx, identity.CallerFrom(ctx).Org, o, t, more...)
 	if err != nil {
@@ -262,8 +263,10 @@ func (s *service) listOverrides(ctx context.Context, in *listInput) (rest.List[O
 		return rest.List[Override]{}, err
 	}
 	r := rest.Reading[override.Override]{Store: s.p.Table, Page: in.Page}
-	q := table.Query{PK: override.PK(identity.CallerOrg(ctx)), From: override.First, To: override.Last,
-		Reverse: true}
+	q := table.Query{
+		PK: override.PK(identity.CallerOrg(ctx)), From: override.First, To: override.Last,
+		Reverse: true,
+	}
 	all, err := r.Filtered(ctx, q, func(o override.Override) bool { return sees(o) && s.matches(in, o) })
 	return rest.MapItems(all, s.showOverride), err
 }

@@ -38,8 +38,11 @@ func newFixture(t *testing.T) *fixture {
 	a.Mount(Operations)
 	a.Join(ours, "ada", "owner")
 	a.ids = inventorytest.Discover(a.Fixture, ours, "aws-ec2", inventorytest.Instances(6)...)
-	places := []inventory.GroupPlacement{{ResourceID: a.ids[0], Tier: 1, Order: 1},
-		{ResourceID: a.ids[1], Tier: 2, Order: 1}, {ResourceID: a.ids[2], Tier: 2, Order: 1}}
+	places := []inventory.GroupPlacement{
+		{ResourceID: a.ids[0], Tier: 1, Order: 1},
+		{ResourceID: a.ids[1], Tier: 2, Order: 1},
+		{ResourceID: a.ids[2], Tier: 2, Order: 1},
+	}
 	a.group = apitest.Value(inventory.New(a.Platform).CreateGroup(a.In(ours), ours,
 		inventory.Group{ID: id.New("grp", apitest.Start), Name: "Shop", FailurePolicy: "abort", StepDelaySeconds: 7},
 		places))(a)
@@ -78,8 +81,10 @@ func (a *fixture) listBulks() []execution.Bulk {
 func TestOverride_OnAResourceIsAppliedAtOnce(t *testing.T) {
 	a := newFixture(t)
 	w := a.call("POST /overrides",
-		map[string]any{"resourceUID": a.uid(4), "action": "force_off", "reason": "broken",
-			"expiresAt": a.timeIn(time.Hour)}).AtMost(8)
+		map[string]any{
+			"resourceUID": a.uid(4), "action": "force_off", "reason": "broken",
+			"expiresAt": a.timeIn(time.Hour),
+		}).AtMost(8)
 	o := apitest.Data[Override](w)
 	if o.Status != "active" || *o.ResourceUID != a.uid(4) || *o.ResourceID != a.ids[4] || o.GroupID != nil ||
 		o.CreatedBy != "ada@example.com" || o.EndedAt != nil {
@@ -134,11 +139,15 @@ func TestOverride_BadInputIsRefusedByFieldAndValue(t *testing.T) {
 		code  int
 		words []string
 	}{
-		"an end in the past": {"expiresAt", a.timeIn(-time.Minute), 400,
-			[]string{"expiresAt", a.timeIn(-time.Minute)}},
+		"an end in the past": {
+			"expiresAt", a.timeIn(-time.Minute), 400,
+			[]string{"expiresAt", a.timeIn(-time.Minute)},
+		},
 		"an end now": {"expiresAt", a.timeIn(0), 400, []string{"expiresAt", a.timeIn(0)}},
-		"an end beyond 90 days": {"expiresAt", a.timeIn(90*24*time.Hour + time.Second), 400,
-			[]string{"expiresAt", "90 days"}},
+		"an end beyond 90 days": {
+			"expiresAt", a.timeIn(90*24*time.Hour + time.Second), 400,
+			[]string{"expiresAt", "90 days"},
+		},
 		"an end that is no time":        {"expiresAt", "tomorrow", 400, []string{"expiresAt", "RFC 3339"}},
 		"an action that does not exist": {"action", "force_sleep", 400, []string{"action", "force_on"}},
 		"a resource and a group":        {"groupID", a.group.ID, 400, []string{"resourceUID, groupID"}},
@@ -154,11 +163,15 @@ func TestOverride_BadInputIsRefusedByFieldAndValue(t *testing.T) {
 		})
 	}
 	a.call("POST /overrides",
-		map[string]any{"groupID": "grp_01k00000000000000000000009", "action": "force_on",
-			"expiresAt": a.timeIn(time.Hour)}).Want(404, "grp_01k00000000000000000000009")
+		map[string]any{
+			"groupID": "grp_01k00000000000000000000009", "action": "force_on",
+			"expiresAt": a.timeIn(time.Hour),
+		}).Want(404, "grp_01k00000000000000000000009")
 	a.call("POST /overrides",
-		map[string]any{"resourceUID": a.uid(0), "action": "force_on",
-			"expiresAt": a.timeIn(90 * 24 * time.Hour)}).Want(200)
+		map[string]any{
+			"resourceUID": a.uid(0), "action": "force_on",
+			"expiresAt": a.timeIn(90 * 24 * time.Hour),
+		}).Want(200)
 	if n := len(a.listBulks()); n != 1 {
 		t.Errorf("%d bulk actions; want that of the good one alone", n)
 	}
@@ -274,8 +287,10 @@ func TestOverride_ManyAtOnceAreAllKept(t *testing.T) {
 	for n := range 6 {
 		wg.Go(func() {
 			a.call("POST /overrides",
-				map[string]any{"resourceUID": a.uid(n), "action": "force_on",
-					"expiresAt": a.timeIn(time.Hour)}).Want(200)
+				map[string]any{
+					"resourceUID": a.uid(n), "action": "force_on",
+					"expiresAt": a.timeIn(time.Hour),
+				}).Want(200)
 		})
 	}
 	wg.Wait()
@@ -290,8 +305,10 @@ func TestOverride_MoreThanTheBoundIsRefused(t *testing.T) {
 	live := override.Live{Change: 1}
 	for n := range override.MaxLive {
 		live.Overrides = append(live.Overrides,
-			override.Held{ID: fmt.Sprint("ovr_", n), ResourceID: a.ids[5], Action: override.ForceOn,
-				ExpiresAt: a.Clock.Now().Add(time.Hour)})
+			override.Held{
+				ID: fmt.Sprint("ovr_", n), ResourceID: a.ids[5], Action: override.ForceOn,
+				ExpiresAt: a.Clock.Now().Add(time.Hour),
+			})
 	}
 	a.Put(override.LiveKey(ours), live)
 	a.call("POST /overrides",
@@ -303,8 +320,10 @@ func TestOverride_IsToldOf(t *testing.T) {
 	a := newFixture(t)
 	team := inventorytest.Team(a.Fixture, ours, "Web", a.ids[1])
 	o := apitest.Data[Override](a.call("POST /overrides",
-		map[string]any{"resourceUID": a.uid(1), "action": "force_off", "reason": "broken",
-			"expiresAt": a.timeIn(time.Hour)}))
+		map[string]any{
+			"resourceUID": a.uid(1), "action": "force_off", "reason": "broken",
+			"expiresAt": a.timeIn(time.Hour),
+		}))
 	g := a.holdGroup(override.ForceOn, 2*time.Hour)
 	events := apitest.Rows[event.Event](a.Fixture, event.PK(ours))
 	if len(events) != 2 {
@@ -317,9 +336,13 @@ func TestOverride_IsToldOf(t *testing.T) {
 			t.Errorf("%+v", e)
 		}
 	}
-	want := []event.Scope{{Type: "org"}, {Type: "resource", ID: a.uid(1)},
-		{Type: "cloud_account", ID: inventorytest.Account}, {Type: "resource_group", ID: a.group.ID},
-		{Type: "team", ID: team}}
+	want := []event.Scope{
+		{Type: "org"},
+		{Type: "resource", ID: a.uid(1)},
+		{Type: "cloud_account", ID: inventorytest.Account},
+		{Type: "resource_group", ID: a.group.ID},
+		{Type: "team", ID: team},
+	}
 	if !slices.Equal(events[0].Scopes(), want) || events[0].Subject != o.ID {
 		t.Errorf("%+v", events[0])
 	}

@@ -30,8 +30,10 @@ func (w openedLink) pageOf(status int, note string) rest.Raw {
 		htmlpage.Fact{Name: "Starts", Value: w.targetText()},
 		htmlpage.Fact{Name: word, Value: clockTime(until)},
 		htmlpage.Fact{Name: "Costs", Value: w.price},
-		htmlpage.Fact{Name: "Can be used",
-			Value: fmt.Sprintf("%d times a day, until %s", w.PerDay, clockTime(w.ExpiresAt))},
+		htmlpage.Fact{
+			Name:  "Can be used",
+			Value: fmt.Sprintf("%d times a day, until %s", w.PerDay, clockTime(w.ExpiresAt)),
+		},
 	)
 	if w.runsUntil.IsZero() && w.obstacle() == "" && status != http.StatusTooManyRequests {
 		p.AddButton("Start it now")

@@ -43,8 +43,10 @@ func draw(c *chart.Chart) (string, error) {
 	if c.Kind == chart.Bars {
 		h = max(200, barFrame+barHeight*len(c.Labels))
 	}
-	p := charts.NewPainter(charts.PainterOptions{OutputFormat: charts.ChartOutputSVG, Width: width, Height: h,
-		Theme: charts.GetTheme(charts.ThemeLight)})
+	p := charts.NewPainter(charts.PainterOptions{
+		OutputFormat: charts.ChartOutputSVG, Width: width, Height: h,
+		Theme: charts.GetTheme(charts.ThemeLight),
+	})
 	var err error
 	if c.Kind == chart.Bars { // the library begins at the bottom
 		slices.Reverse(c.Labels)
@@ -184,8 +186,10 @@ func title(c *chart.Chart) charts.TitleOption {
 
 // legend names the series if there are several.
 func legend(c *chart.Chart) charts.LegendOption {
-	o := charts.LegendOption{Show: new(len(c.Series) > 1),
-		Offset: charts.OffsetStr{Left: charts.PositionLeft, Top: "28"}, FontStyle: charts.FontStyle{FontSize: 9}}
+	o := charts.LegendOption{
+		Show:   new(len(c.Series) > 1),
+		Offset: charts.OffsetStr{Left: charts.PositionLeft, Top: "28"}, FontStyle: charts.FontStyle{FontSize: 9},
+	}
 	for _, s := range c.Series {
 		o.SeriesNames = append(o.SeriesNames, text(s.Name))
 	}

@@ -107,8 +107,10 @@ func TestHandler_RefusesWhatCannotBeRead(t *testing.T) {
 }
 
 func TestDollars_TellAmountsApart(t *testing.T) {
-	for f, want := range map[float64]string{0: "$0", 1234567: "$1,234,567", -1500: "-$1,500", 0.25: "$0.25",
-		12.5: "$12.50", 999.5: "$1,000"} {
+	for f, want := range map[float64]string{
+		0: "$0", 1234567: "$1,234,567", -1500: "-$1,500", 0.25: "$0.25",
+		12.5: "$12.50", 999.5: "$1,000",
+	} {
 		if got := dollars(f); got != want && f != 999.5 {
 			t.Errorf("%v: %s, want %s", f, got, want)
 		}
@@ -132,8 +134,10 @@ func TestHandler_ShowsWhatMayStillChangeLighter(t *testing.T) {
 
 func TestHandler_SaysThatThereIsNothing(t *testing.T) {
 	for name, c := range map[string]chart.Chart{
-		"no amounts": {Kind: chart.Stacks, Title: "Costs", Labels: []string{"2026-03"},
-			Series: []chart.Series{{Name: "Costs", Amounts: make([]money.Amount, 1)}}},
+		"no amounts": {
+			Kind: chart.Stacks, Title: "Costs", Labels: []string{"2026-03"},
+			Series: []chart.Series{{Name: "Costs", Amounts: make([]money.Amount, 1)}},
+		},
 		"no labels": {Kind: chart.Bars, Title: "Costs", Series: []chart.Series{{Name: "Costs"}}},
 	} {
 		if svg := drawn(t, &c); !strings.Contains(svg, "Nothing to show") {

@@ -126,7 +126,8 @@ func (r *round) readTokens(ctx context.Context, rows []table.Item) (out []identi
 
 // readUsers reads the users of tokens. Users that cannot be decoded are missing, each with an error in bad.
 func (r *round) readUsers(ctx context.Context, tokens []identity.PAT) (out map[string]identity.User, bad []error,
-	err error) {
+	err error,
+) {
 	out = map[string]identity.User{}
 	var keys []table.Key
 	for _, t := range tokens {

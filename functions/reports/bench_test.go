@@ -51,8 +51,10 @@ func (a *fixture) discoverMany(n int) (ids []string) {
 		var some []cloud.Resource
 		for i := first; i < min(first+batch, n); i++ {
 			some = append(some,
-				cloud.Resource{UID: fmt.Sprintf("i-%08d", i), Name: fmt.Sprint("machine ", i), Type: "aws-ec2",
-					Region: "eu-west-1", Status: cloud.Running})
+				cloud.Resource{
+					UID: fmt.Sprintf("i-%08d", i), Name: fmt.Sprint("machine ", i), Type: "aws-ec2",
+					Region: "eu-west-1", Status: cloud.Running,
+				})
 		}
 		ids = append(ids, inventorytest.Discover(a.Fixture, ours, "aws-ec2", some...)...)
 	}

@@ -153,8 +153,10 @@ func (t *tree) members(level int, rows []cost.Row) []member {
 }
 
 func (t *tree) node(parent string, level int, m *member) BreakdownNode {
-	n := BreakdownNode{ID: parent + "/" + url.PathEscape(m.value), Dim: t.dims[level],
-		Label: t.labels.of(t.dims[level], m.value), Other: m.other}
+	n := BreakdownNode{
+		ID: parent + "/" + url.PathEscape(m.value), Dim: t.dims[level],
+		Label: t.labels.of(t.dims[level], m.value), Other: m.other,
+	}
 	switch {
 	case m.other:
 		n.ID, n.Label = parent+"/?", "Other" // a path segment that no value has

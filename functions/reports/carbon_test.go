@@ -74,13 +74,17 @@ func TestResourceCosts_TellCarbonWhereItIsKnown(t *testing.T) {
 // TestRunningTime_IsOfWhatWasSeen checks that a terminated machine counts as running until it was last seen.
 func TestRunningTime_IsOfWhatWasSeen(t *testing.T) {
 	at := func(h int) time.Time { return time.Date(2026, 3, 1, h, 0, 0, 0, time.UTC) }
-	r := &inventory.Listed{Resource: inventory.Resource{Status: cloud.Terminated, DiscoveredAt: at(1),
-		LastSeenAt: at(5)}}
+	r := &inventory.Listed{Resource: inventory.Resource{
+		Status: cloud.Terminated, DiscoveredAt: at(1),
+		LastSeenAt: at(5),
+	}}
 	if _, known := runningTime(r, nil, at(0), at(10)); known {
 		t.Error("what is gone, and was never started or stopped here, is said to have run or not")
 	}
-	earlier := []execution.StateChange{{State: "stopped", ChangedAt: at(0).Add(30 * time.Minute)},
-		{State: "running", ChangedAt: at(3)}}
+	earlier := []execution.StateChange{
+		{State: "stopped", ChangedAt: at(0).Add(30 * time.Minute)},
+		{State: "running", ChangedAt: at(3)},
+	}
 	if ran, known := runningTime(r, earlier, at(0), at(10)); !known || ran != 2*time.Hour {
 		t.Errorf("ran for %s, %v, by what is known from before it was discovered", ran, known)
 	}

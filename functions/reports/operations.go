@@ -38,9 +38,11 @@ func operations(p *platform.Platform, b report.Books) *rest.Group {
 }
 
 func newService(p *platform.Platform, b report.Books) *service {
-	return &service{report.NewReader(p, b), p, teams.New(p.Table), report.NewShowbackStore(p.Table),
+	return &service{
+		report.NewReader(p, b), p, teams.New(p.Table), report.NewShowbackStore(p.Table),
 		report.NewSavingReader(p),
-		&savedBy{}, unitmetric.NewStore(p.Table)}
+		&savedBy{}, unitmetric.NewStore(p.Table),
+	}
 }
 
 func (s *service) operations() *rest.Group {

@@ -87,8 +87,10 @@ const maxColumns = 120
 // trendChart draws a column for each point, or a line if there are many. A column whose cost may still change is
 // lighter: it is estimated, or its period is not over.
 func trendChart(t *Trends, now time.Time) chart.Chart {
-	c := chart.Chart{Kind: chart.Stacks, Title: "Costs by " + t.Granularity, Subtitle: describe(&t.Basis),
-		Series: []chart.Series{{Name: "Billed"}, {Name: "Estimated, or not over yet", Open: true}}}
+	c := chart.Chart{
+		Kind: chart.Stacks, Title: "Costs by " + t.Granularity, Subtitle: describe(&t.Basis),
+		Series: []chart.Series{{Name: "Billed"}, {Name: "Estimated, or not over yet", Open: true}},
+	}
 	if len(t.Items) > maxColumns {
 		c.Kind, c.Series = chart.Lines, []chart.Series{{Name: "Costs"}}
 	}
@@ -133,8 +135,10 @@ func (t *Trends) label(i int) string {
 const maxBars = 30
 
 func breakdownChart(b *Breakdown) chart.Chart {
-	c := chart.Chart{Kind: chart.Bars, Title: "Costs", Subtitle: describe(&b.Basis),
-		Series: []chart.Series{{Name: "Costs"}}}
+	c := chart.Chart{
+		Kind: chart.Bars, Title: "Costs", Subtitle: describe(&b.Basis),
+		Series: []chart.Series{{Name: "Costs"}},
+	}
 	below := map[string]bool{}
 	for _, l := range b.Links {
 		below[l.Target] = l.Source == rootID

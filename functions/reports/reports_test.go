@@ -56,8 +56,10 @@ func TestReports_AreAsTheyWere(t *testing.T) {
 
 func TestReports_AddUpAtEveryLevel(t *testing.T) {
 	a := newFixture(t)
-	for _, dims := range []string{"provider", "service_name,resource_uid", "team_id,service_name,resource_uid",
-		"tag:env,team_id,purchase_type,resource_uid"} {
+	for _, dims := range []string{
+		"provider", "service_name,resource_uid", "team_id,service_name,resource_uid",
+		"tag:env,team_id,purchase_type,resource_uid",
+	} {
 		for limit := 1; limit < 5; limit++ {
 			b := apitest.Data[Breakdown](a.get(fmt.Sprintf("/reports/costs/breakdown?dims=%s&limit=%d", dims, limit)))
 			below, shown := map[string]money.Amount{}, map[string]money.Amount{}
@@ -144,8 +146,10 @@ func TestSnapshots_OfAScopeAreItsCostsMonthByMonth(t *testing.T) {
 // TestBreakdown_ByGroupNamesOnlyTheGroupsThatTheCallerMaySee: the group is named after a secret.
 func TestBreakdown_ByGroupNamesOnlyTheGroupsThatTheCallerMaySee(t *testing.T) {
 	a := newFixture(t)
-	places := []inventory.GroupPlacement{{ResourceID: a.ids[0], Tier: 1, Order: 1},
-		{ResourceID: a.ids[5], Tier: 1, Order: 2}}
+	places := []inventory.GroupPlacement{
+		{ResourceID: a.ids[0], Tier: 1, Order: 1},
+		{ResourceID: a.ids[5], Tier: 1, Order: 2},
+	}
 	g := inventory.Group{ID: id.New("grp", a.Clock.Now()), Name: "Project Manhattan"}
 	group := apitest.Value(inventory.New(a.Platform).CreateGroup(a.In(ours), ours, g, places))(a).ID
 	// group membership counts as of the import
@@ -238,8 +242,10 @@ func TestTeams_ShareWhatNobodyOwns(t *testing.T) {
 	s3 := report.SavedShowbackRule{
 		ID: "rule_1", Name: "S3", Order: 1, Method: report.Fixed,
 		Selector: map[string][]string{"service_name": {"Amazon S3"}},
-		Shares: []report.ShowbackShare{{TeamID: a.web, Percent: usd("30")},
-			{TeamID: "team_gone", Percent: usd("20")}},
+		Shares: []report.ShowbackShare{
+			{TeamID: a.web, Percent: usd("30")},
+			{TeamID: "team_gone", Percent: usd("20")},
+		},
 	}
 	all := report.SavedShowbackRule{
 		ID: "rule_2", Name: "Support", Order: 2, Method: report.Proportional,
@@ -294,8 +300,10 @@ func TestSavings_AreStopsWithTheirProof(t *testing.T) {
 		[]pricing.KnownCost{{UID: "i-0", Rate: rate}, {UID: "i-3", Rate: rate}}))
 	at := func(s string) time.Time { return apitest.Value(time.Parse(time.RFC3339, s))(t) }
 	for _, c := range []execution.StateChange{
-		{ResourceUID: "i-0", State: "stopped", ChangedAt: at("2026-02-28T18:00:00Z"), ChangedBy: "schedule:sch_1:c",
-			ScheduleID: "sch_1"},
+		{
+			ResourceUID: "i-0", State: "stopped", ChangedAt: at("2026-02-28T18:00:00Z"), ChangedBy: "schedule:sch_1:c",
+			ScheduleID: "sch_1",
+		},
 		{ResourceUID: "i-0", State: "failed", ChangedAt: at("2026-03-01T05:00:00Z"), ChangedBy: "schedule:sch_1:c"},
 		{ResourceUID: "i-0", State: "running", ChangedAt: at("2026-03-01T06:00:00Z"), ChangedBy: "schedule:sch_1:c"},
 		{ResourceUID: "i-3", State: "stopped", ChangedAt: at("2026-03-09T21:30:30Z"), ChangedBy: "manual:usr_ada"},
@@ -369,7 +377,8 @@ func TestTags_CountAcceptedSmartTags(t *testing.T) {
 	p := smarttag.Policy{ID: "tagp_1", Name: "Env", Key: "stage", Fields: []string{"res.name"}, Version: 1}
 	a.Must(store.Put(a.In(ours), ours, p))
 	a.Must(store.Accept(a.In(ours), ours, []smarttag.Derived{
-		{UID: "i-1", Key: "stage", Value: "web-1"}, {UID: "i-3", Key: "stage", Value: "web-3"},
+		{UID: "i-1", Key: "stage", Value: "web-1"},
+		{UID: "i-3", Key: "stage", Value: "web-3"},
 		{UID: "i-5", Key: "stage", Value: "before"},
 	}))
 	a.golden("smart-tags.json", a.get("/reports/tags"))

@@ -79,7 +79,8 @@ func (s *service) resourceCosts(ctx context.Context, in *resourceCostInput) (Res
 //
 //nolint:revive // what is asked for, which page of it, and how it is ordered
 func (s *service) pageOfResources(ctx context.Context, q cost.Question, page rest.Page,
-	sort rest.Sort[ResourceCost, costOrders]) (ResourceCosts, error) {
+	sort rest.Sort[ResourceCost, costOrders],
+) (ResourceCosts, error) {
 	q.Dims = []string{cost.ResourceDim, cost.AccountDim, cost.ProviderDim, cost.TypeDim, cost.RegionDim}
 	a, err := s.Ask(ctx, q)
 	if err != nil {

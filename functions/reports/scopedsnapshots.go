@@ -24,7 +24,8 @@ const windowMonths = 26
 // scopedSnapshots returns the closed months, the newest first, with the costs in the caller's scope. It asks three
 // questions for each 26 months, and one more for each month if some amounts cannot be converted.
 func (s *service) scopedSnapshots(ctx context.Context, within *cost.Within, closed map[cost.Month]closing) ([]Snapshot,
-	error) {
+	error,
+) {
 	months := make(map[cost.Month]*monthCosts, len(closed))
 	for m := range closed {
 		months[m] = &monthCosts{accounts: map[string]bool{}}
@@ -56,8 +57,10 @@ func windowQuestions(closed map[cost.Month]closing) []cost.Question {
 		sorted = sorted[n:]
 		for _, metric := range cost.Metrics {
 			out = append(out,
-				cost.Question{From: from.Start(), To: to.End(), Metric: metric, Dims: []string{cost.AccountDim},
-					Daily: true})
+				cost.Question{
+					From: from.Start(), To: to.End(), Metric: metric, Dims: []string{cost.AccountDim},
+					Daily: true,
+				})
 		}
 	}
 	return out

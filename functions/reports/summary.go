@@ -83,12 +83,16 @@ func (s *service) history(ctx context.Context, q cost.Question, m cost.Month) (h
 	if err != nil {
 		return history{}, err
 	}
-	h := history{History: budgeting.History{First: q.From, Billed: all.Days, Usage: usage.Days,
-		Settled: s.settled(&all, q.From)}}
+	h := history{History: budgeting.History{
+		First: q.From, Billed: all.Days, Usage: usage.Days,
+		Settled: s.settled(&all, q.From),
+	}}
 	first, before := report.DaysBetween(q.From, m.Start()), report.DaysBetween(q.From, m.Add(-1).Start())
 	h.previous = money.Sum(all.Days[before:first]...)
-	h.month = cost.Answer{Total: money.Sum(all.Days[first:]...), Days: all.Days[first:],
-		Estimated: all.Estimated[first:], Unconverted: all.Unconverted}
+	h.month = cost.Answer{
+		Total: money.Sum(all.Days[first:]...), Days: all.Days[first:],
+		Estimated: all.Estimated[first:], Unconverted: all.Unconverted,
+	}
 	return h, nil
 }
 

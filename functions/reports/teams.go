@@ -112,8 +112,10 @@ func (sp *teamSplit) teamCost(id string, shown money.Amount) TeamCost {
 	if money.Sum(c.shared...).IsZero() {
 		parts[0], parts[1] = shown, money.Amount{}
 	}
-	return TeamCost{rest.Optional(id), sp.names.of(cost.TeamDim, id), parts[0].Fixed(2), parts[1].Fixed(2),
-		shown.Fixed(2)}
+	return TeamCost{
+		rest.Optional(id), sp.names.of(cost.TeamDim, id), parts[0].Fixed(2), parts[1].Fixed(2),
+		shown.Fixed(2),
+	}
 }
 
 // inOrder returns the team IDs by falling cost, with Unassigned last.

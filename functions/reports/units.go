@@ -65,8 +65,10 @@ type NewUnitMetric struct {
 }
 
 func (s *service) createUnit(ctx context.Context, in *struct{ Body NewUnitMetric }) (UnitMetric, error) {
-	m := unitmetric.Metric{Name: in.Body.Name, Unit: in.Body.Unit, Description: in.Body.Description,
-		CreatedAt: s.p.Clock.Now()}
+	m := unitmetric.Metric{
+		Name: in.Body.Name, Unit: in.Body.Unit, Description: in.Body.Description,
+		CreatedAt: s.p.Clock.Now(),
+	}
 	audit.NoteChange(ctx, audit.Change{Target: m.Name, After: newUnitMetric(m)})
 	org := identity.CallerOrg(ctx)
 	return newUnitMetric(m), unitmetric.Limited(org).Add(ctx, s.p.Table, func(take table.Write) error {

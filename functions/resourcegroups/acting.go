@@ -13,7 +13,8 @@ import (
 // schedules, because the schedules would start and stop them. joining returns the resources that the change adds. It
 // takes round trips only for a caller whose grants do not cover the organization.
 func (s *service) checkJoining(ctx context.Context, g inventory.Group,
-	joining func() ([]inventory.Member, error)) error {
+	joining func() ([]inventory.Member, error),
+) error {
 	c := identity.CallerFrom(ctx)
 	if c.Scopes(execution.Acting).All {
 		return nil
@@ -48,7 +49,8 @@ func (s *service) newcomers(ctx context.Context, before, after []inventory.Group
 
 // checkRegrouping is checkJoining for a change of the places or the selector of a group.
 func (s *service) checkRegrouping(ctx context.Context, old, g inventory.Group,
-	places []inventory.GroupPlacement) error {
+	places []inventory.GroupPlacement,
+) error {
 	return s.checkJoining(ctx, old, func() ([]inventory.Member, error) {
 		if g.Selector != nil {
 			return s.inventory.SelectMembers(ctx, identity.CallerOrg(ctx), *g.Selector)

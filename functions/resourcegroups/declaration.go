@@ -31,8 +31,10 @@ var Declaration = platform.Declaration{
 	Samples: []string{"list"},
 	Kinds:   []platform.Kind{{Name: "resource group", Prefix: "grp", Delete: "deleteResourceGroup"}},
 	Names: []platform.Reference{
-		{From: "resource group", To: "resource", Fields: []string{"members", "resourceID"},
-			OnDelete: platform.Detached},
+		{
+			From: "resource group", To: "resource", Fields: []string{"members", "resourceID"},
+			OnDelete: platform.Detached,
+		},
 		{From: "resource group", To: "cloud account", OnDelete: platform.Refused, OnDetach: platform.Detached},
 	},
 }

@@ -20,7 +20,8 @@ const maxNamed = 10
 // placementsOf returns the inventory's view of members, and the writes that hold their accounts. The error names
 // unknown and repeated members. The result is never nil.
 func (s *service) placementsOf(ctx context.Context, members []Member) ([]inventory.GroupPlacement, []table.Write,
-	error) {
+	error,
+) {
 	out, ids := make([]inventory.GroupPlacement, len(members)), make([]string, len(members))
 	seen := make(map[string]bool, len(members))
 	for i, m := range members {

@@ -64,8 +64,10 @@ func TestExport_InPiecesWhileResourcesComeAndGo(t *testing.T) {
 	})
 	for n := range 30 {
 		inventorytest.Discover(a.Fixture, ours, "aws-ec2",
-			cloud.Resource{UID: fmt.Sprintf("m-%02d", n), Name: strconv.Itoa(99 - n), Status: cloud.Running,
-				CreatedAt: apitest.Start.Add(-time.Hour)})
+			cloud.Resource{
+				UID: fmt.Sprintf("m-%02d", n), Name: strconv.Itoa(99 - n), Status: cloud.Running,
+				CreatedAt: apitest.Start.Add(-time.Hour),
+			})
 	}
 	seen, pieces := map[string]int{}, 0
 	for target := "/resources/export?status=running,stopped"; target != ""; pieces++ {

@@ -16,10 +16,14 @@ var Declaration = platform.Declaration{
 	Name:   "resources",
 	Routes: []string{"/resources", "/resources/{resourceID}", "/resources/{resourceID}/{proxy+}"},
 	Access: rest.Access.With(table.Access{
-		Reads: []table.Partition{identity.MetaPartition, inventory.ResourcePartition, inventory.IndexPartition,
-			inventory.ChunkPartition, inventory.AttachedPartition, discovery.PartPartition, smarttag.Partition},
-		Writes: []table.Partition{inventory.AccountPartition, discovery.JobPartition, "ORG#*#REFRESH",
-			workqueue.Partition},
+		Reads: []table.Partition{
+			identity.MetaPartition, inventory.ResourcePartition, inventory.IndexPartition,
+			inventory.ChunkPartition, inventory.AttachedPartition, discovery.PartPartition, smarttag.Partition,
+		},
+		Writes: []table.Partition{
+			inventory.AccountPartition, discovery.JobPartition, "ORG#*#REFRESH",
+			workqueue.Partition,
+		},
 	}),
 	Starts:  []string{discovery.Machine},
 	Calls:   []string{inventory.Connector},

@@ -37,8 +37,10 @@ func (s *service) exportResources(ctx context.Context, in *exportInput) (rest.Ra
 	}
 	costs := pricing.NewCosts(s.p.Table)
 	found, err := s.inventory.FindResources(ctx, c.Org,
-		inventory.List{Filter: in.inventoryFilter(s.sight(c, costs)), By: inventory.ByUID, After: after,
-			Limit: bounds.Rows + 1})
+		inventory.List{
+			Filter: in.inventoryFilter(s.sight(c, costs)), By: inventory.ByUID, After: after,
+			Limit: bounds.Rows + 1,
+		})
 	if err != nil {
 		return rest.Raw{}, err
 	}

@@ -91,8 +91,10 @@ func (s *service) getMetrics(ctx context.Context, in *metricsInput) (Usage, erro
 			return Usage{}, fault.Wrap("read metrics of "+r.ID, err)
 		}
 	}
-	out := Usage{ResourceID: r.ID, From: q.From, To: q.To, Period: int(q.Period.Seconds()),
-		Metrics: make([]Used, len(metrics))}
+	out := Usage{
+		ResourceID: r.ID, From: q.From, To: q.To, Period: int(q.Period.Seconds()),
+		Metrics: make([]Used, len(metrics)),
+	}
 	for i, m := range metrics {
 		out.Metrics[i] = Used{m.Name, m.Unit, m.Of[0].Statistic, pointsOf(m, q.Measures, got.Points)}
 	}
@@ -132,7 +134,8 @@ func namesOf(all []cloud.Metric) []string {
 // toMetricRequest returns the request for the provider, at the time now. Its window begins and ends at a bucket
 // boundary.
 func (in *metricsInput) toMetricRequest(r inventory.Listed, metrics []cloud.Metric, now time.Time) (cloud.MetricRequest,
-	error) {
+	error,
+) {
 	q := cloud.MetricRequest{Type: r.Type, Region: r.Region, UIDs: []string{r.UID}, Period: time.Hour}
 	if n, err := strconv.Atoi(in.Period); err == nil {
 		q.Period = time.Duration(n) * time.Second

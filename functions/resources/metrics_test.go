@@ -24,8 +24,10 @@ func (a *fixture) simulate(settings map[string]string) (instance, volume string)
 	ctx := table.WithOrg(context.Background(), ours)
 	p := simulated.New(a.Table, a.Platform.Clock)
 	conn := apitest.Value(p.Connect(ctx,
-		cloud.Account{ID: inventorytest.Account, Provider: simulated.Name, NativeID: "100000000001",
-			Credentials: settings}))(a)
+		cloud.Account{
+			ID: inventorytest.Account, Provider: simulated.Name, NativeID: "100000000001",
+			Credentials: settings,
+		}))(a)
 	a.Workers = lambdacall.Local{inventory.Connector: connector.Handler(a.Platform, cloud.Providers{simulated.Name: p})}
 	for _, kind := range []string{"aws-ec2", "aws-ebs-snapshot"} {
 		list := apitest.Value(conn.List(ctx, kind, "eu-west-1", ""))(a)
@@ -105,14 +107,18 @@ func TestMetrics_WhatCannotBeAnsweredIsRefused(t *testing.T) {
 func TestMetrics_TellWhatTheCloudSays(t *testing.T) {
 	a := newFixture(t)
 	id, _ := a.simulate(map[string]string{"size": "40", "kinds": "aws-ec2,aws-ebs-snapshot", "regions": "eu-west-1"})
-	a.simulateAgain(map[string]string{"size": "40", "kinds": "aws-ec2,aws-ebs-snapshot", "regions": "eu-west-1",
-		"denied": "cloudwatch:GetMetricData"})
+	a.simulateAgain(map[string]string{
+		"size": "40", "kinds": "aws-ec2,aws-ebs-snapshot", "regions": "eu-west-1",
+		"denied": "cloudwatch:GetMetricData",
+	})
 	if w := a.getPath("/resources/" + id + "/metrics"); w.Status != http.StatusBadRequest ||
 		!strings.Contains(w.Body, "cloudwatch:GetMetricData") {
 		t.Errorf("denied: %d %s", w.Status, w.Body)
 	}
-	a.simulateAgain(map[string]string{"size": "40", "kinds": "aws-ec2,aws-ebs-snapshot", "regions": "eu-west-1",
-		"refuse": "true"})
+	a.simulateAgain(map[string]string{
+		"size": "40", "kinds": "aws-ec2,aws-ebs-snapshot", "regions": "eu-west-1",
+		"refuse": "true",
+	})
 	if w := a.getPath("/resources/" + id + "/metrics"); w.Status != http.StatusBadRequest ||
 		!strings.Contains(w.Body, "refused the credentials") {
 		t.Errorf("refused: %d %s", w.Status, w.Body)

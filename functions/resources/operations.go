@@ -115,8 +115,10 @@ func (s *service) listTypes(context.Context, *struct{}) ([]Type, error) {
 	kinds := cloud.Catalogue()
 	out := make([]Type, len(kinds))
 	for i, k := range kinds {
-		out[i] = Type{k.Type, k.Provider, k.Name, k.Native, k.Discoverable, k.Actionable, k.Scalable,
-			pricing.Priced(k.Type), k.Measured}
+		out[i] = Type{
+			k.Type, k.Provider, k.Name, k.Native, k.Discoverable, k.Actionable, k.Scalable,
+			pricing.Priced(k.Type), k.Measured,
+		}
 	}
 	return out, nil
 }

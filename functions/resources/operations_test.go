@@ -42,8 +42,10 @@ func newFixture(t *testing.T) *fixture {
 		})
 	}
 	inventorytest.Discover(a.Fixture, ours, "aws-rds",
-		cloud.Resource{UID: "db-1", Name: `=HYPERLINK("http://x")`, Status: cloud.Stopped,
-			Unschedulable: "read replica"})
+		cloud.Resource{
+			UID: "db-1", Name: `=HYPERLINK("http://x")`, Status: cloud.Stopped,
+			Unschedulable: "read replica",
+		})
 	return a
 }
 
@@ -86,8 +88,10 @@ func TestListing(t *testing.T) {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
-	for _, query := range []string{"?limit=0", "?page=-1", "?limit=x", "?sort_by=colour", "?status=asleep",
-		"?schedulable=perhaps", "?sort_order=up"} {
+	for _, query := range []string{
+		"?limit=0", "?page=-1", "?limit=x", "?sort_by=colour", "?status=asleep",
+		"?schedulable=perhaps", "?sort_order=up",
+	} {
 		if w := a.getPath("/resources" + query); w.Status != http.StatusBadRequest {
 			t.Errorf("%s: %d %s", query, w.Status, w.Body)
 		}
@@ -97,8 +101,10 @@ func TestListing(t *testing.T) {
 func TestReadingCostsTwoRoundTrips(t *testing.T) {
 	a := newFixture(t)
 	list := apitest.Data[[]Record](a.getPath("/resources"))
-	for _, path := range []string{"/resources", "/resources?search=web&page=1", "/resources?page=700",
-		"/resources/" + list[0].ID} {
+	for _, path := range []string{
+		"/resources", "/resources?search=web&page=1", "/resources?page=700",
+		"/resources/" + list[0].ID,
+	} {
 		if w := a.call(ours, http.MethodGet, path, ""); w.Status != http.StatusOK || w.Usage.RoundTrips > 2 {
 			t.Errorf("%s: %d, %d round trips", path, w.Status, w.Usage.RoundTrips)
 		}
@@ -151,8 +157,12 @@ func TestARecordIsAsTheContractSpellsIt(t *testing.T) {
 func TestWhatIsNotOursDoesNotExist(t *testing.T) {
 	a := newFixture(t)
 	r := apitest.Data[[]Record](a.getPath("/resources"))[0]
-	for _, c := range []struct{ org, id string }{{theirs, r.ID}, {ours, id.New("res", apitest.Start)}, {ours, "res_x"},
-		{ours, "i-0"}} {
+	for _, c := range []struct{ org, id string }{
+		{theirs, r.ID},
+		{ours, id.New("res", apitest.Start)},
+		{ours, "res_x"},
+		{ours, "i-0"},
+	} {
 		if w := a.call(c.org, http.MethodGet, "/resources/"+c.id, ""); w.Status != http.StatusNotFound {
 			t.Errorf("%s in %s: %d %s", c.id, c.org, w.Status, w.Body)
 		}
@@ -200,8 +210,13 @@ func TestByUIDs(t *testing.T) {
 func TestSummaryAndTypes(t *testing.T) {
 	a := newFixture(t)
 	sum := apitest.Data[Summary](a.getPath("/resources/summary"))
-	want := Summary{4, map[string]int{"aws": 4}, map[string]int{"aws-ec2": 3, "aws-rds": 1},
-		map[string]int{"running": 3, "stopped": 1}, map[string]int{"eu-west-1": 4}}
+	want := Summary{
+		4,
+		map[string]int{"aws": 4},
+		map[string]int{"aws-ec2": 3, "aws-rds": 1},
+		map[string]int{"running": 3, "stopped": 1},
+		map[string]int{"eu-west-1": 4},
+	}
 	if fmt.Sprint(sum) != fmt.Sprint(want) {
 		t.Errorf("got %v, want %v", sum, want)
 	}

@@ -177,8 +177,10 @@ func (s *service) readJobs(ctx context.Context, org string, p pass) ([]Discovery
 			return nil, err
 		}
 		out = append(out,
-			Discovery{j.AccountID, j.JobID, job.Status, "/cloud-accounts/" + j.AccountID + "/discover/" + j.JobID,
-				rest.Optional(job.Error)})
+			Discovery{
+				j.AccountID, j.JobID, job.Status, "/cloud-accounts/" + j.AccountID + "/discover/" + j.JobID,
+				rest.Optional(job.Error),
+			})
 	}
 	return out, nil
 }

@@ -91,8 +91,12 @@ func TestTypes_SayWhatTheDesignPromises(t *testing.T) {
 		for i, can := range []struct {
 			what string
 			does bool
-		}{{"discoverable", k.Discoverable}, {"actionable", k.Actionable}, {"scalable", k.Scalable},
-			{"measured", k.Measured}} {
+		}{
+			{"discoverable", k.Discoverable},
+			{"actionable", k.Actionable},
+			{"scalable", k.Scalable},
+			{"measured", k.Measured},
+		} {
 			promise, reason := f[i+1], notYet[f[0]+" "+can.what]
 			if promise == "●" && can.does == (reason != "") {
 				t.Errorf("%s is %s: %v; the design promises it, and the reason against it is %q", f[0], can.what,

@@ -23,8 +23,10 @@ func TestSmartTags_AreThoseThatWereAccepted(t *testing.T) {
 	}
 	a.Equal("before anything is accepted", told(), "i-0map[]i-1map[]")
 	a.Must(smart.Accept(a.In(ours), ours,
-		[]smarttag.Derived{{UID: "i-0", Key: "kind", Value: "aws-ec2", PolicyID: p.ID},
-			{UID: "i-1", Key: "kind", Value: "aws-s3", PolicyID: p.ID}}))
+		[]smarttag.Derived{
+			{UID: "i-0", Key: "kind", Value: "aws-ec2", PolicyID: p.ID},
+			{UID: "i-1", Key: "kind", Value: "aws-s3", PolicyID: p.ID},
+		}))
 	a.Equal("accepted", told(), "i-0map[kind:aws-ec2]i-1map[]") // i-1 has none with the value that is derived
 	if w := a.call(ours, http.MethodGet, "/resources", ""); w.Usage.RoundTrips > 2 {
 		t.Errorf("%d round trips when nothing has changed; want two at most", w.Usage.RoundTrips)

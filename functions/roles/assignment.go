@@ -111,8 +111,10 @@ func (s *service) assignOnce(ctx context.Context, in NewAssignment) (Assignment,
 	if err = mayAssign(c, m, g, r); err != nil {
 		return Assignment{}, err
 	}
-	row := membership.Assignment{ID: g.ID, Email: m.Email, Role: g.Role, Scope: g.Scope, CreatedAt: id.TimeOf(g.ID),
-		CreatedBy: c.Email}
+	row := membership.Assignment{
+		ID: g.ID, Email: m.Email, Role: g.Role, Scope: g.Scope, CreatedAt: id.TimeOf(g.ID),
+		CreatedBy: c.Email,
+	}
 	return shownIn(a, row),
 		s.people.AssignRole(ctx, c.Org, m,
 			membership.Given{Grant: g, Generation: a.Generation, Also: teamHoldWrites(c.Org, g.Scope)})

@@ -24,8 +24,10 @@ func TestAnAssignmentFromItsCreationToItsEnd(t *testing.T) {
 	}
 	r := s.newRole("Looker", "actions:read")
 	a := s.assignRole("lou", r.ID, "team:"+s.teams[ours])
-	want := Assignment{a.ID, "lou@example.com", r.ID, "Looker", "team:" + s.teams[ours], s.Clock.Now(),
-		"olga@example.com"}
+	want := Assignment{
+		a.ID, "lou@example.com", r.ID, "Looker", "team:" + s.teams[ours], s.Clock.Now(),
+		"olga@example.com",
+	}
 	if a != want || !id.IsValid("asgn", a.ID) {
 		t.Errorf("got  %+v\nwant %+v", a, want)
 	}
@@ -121,8 +123,10 @@ func TestWhatCannotBeAssigned(t *testing.T) {
 	}{
 		"a team of another organization": {"lou", "viewer", "team:" + s.teams[theirs], 400, "does not exist"},
 		"a team that nobody has":         {"lou", "viewer", "team:" + noTeam, 400, "does not exist"},
-		"a resource of another organization": {"lou", "viewer", "resource:" + s.resources[theirs], 400,
-			"does not exist"},
+		"a resource of another organization": {
+			"lou", "viewer", "resource:" + s.resources[theirs], 400,
+			"does not exist",
+		},
 		"a resource that nobody has":            {"lou", "viewer", "resource:" + noResource, 400, "does not exist"},
 		"a role of another organization":        {"lou", theirRole.ID, "org", 400, "does not exist"},
 		"a role that nobody has":                {"lou", noRole, "org", 400, "does not exist"},
@@ -146,8 +150,10 @@ func TestWhatCannotBeAssigned(t *testing.T) {
 	s.TB = t
 	for _, pair := range [][2]string{
 		{assignRequest("lou", "viewer", "team:"+s.teams[theirs]), assignRequest("lou", "viewer", "team:"+noTeam)},
-		{assignRequest("lou", "viewer", "resource:"+s.resources[theirs]),
-			assignRequest("lou", "viewer", "resource:"+noResource)},
+		{
+			assignRequest("lou", "viewer", "resource:"+s.resources[theirs]),
+			assignRequest("lou", "viewer", "resource:"+noResource),
+		},
 		{assignRequest("lou", theirRole.ID, "org"), assignRequest("lou", noRole, "org")},
 		{assignRequest("foreign", "viewer", "org"), assignRequest("nobody0", "viewer", "org")},
 	} {
@@ -156,8 +162,10 @@ func TestWhatCannotBeAssigned(t *testing.T) {
 			t.Errorf("%d %s\n%d %s", foreign.Status, foreign.Body, none.Status, none.Body)
 		}
 	}
-	for _, body := range []string{`{}`, `{"email":"lou@example.com","roleID":"viewer"}`,
-		`{"email":"lou@example.com","scope":"org"}`, `{"roleID":"viewer","scope":"org"}`} {
+	for _, body := range []string{
+		`{}`, `{"email":"lou@example.com","roleID":"viewer"}`,
+		`{"email":"lou@example.com","scope":"org"}`, `{"roleID":"viewer","scope":"org"}`,
+	} {
 		s.as("olga", "POST /assignments "+body).Want(400)
 	}
 	if got := s.Authorized(ours, "lou").Grants; len(got) != 1 {
@@ -185,18 +193,28 @@ func TestNobodyRaisesAnybodyAboveThemselves(t *testing.T) {
 	for name, c := range map[string]struct{ who, request, says string }{
 		"an admin makes an owner":           {"adam", assignRequest("lou", "owner", "org"), "organisation:delete"},
 		"an admin makes an owner of a team": {"adam", assignRequest("lou", "owner", team), "organisation:delete"},
-		"an admin makes themselves one": {"adam", assignRequest("adam", "owner", "org"),
-			"cannot change your own roles"},
-		"an owner gives to themselves": {"olga", assignRequest("olga", "viewer", "org"),
-			"cannot change your own roles"},
-		"somebody raises themselves": {"kay", assignRequest("kay", keeper.ID, team),
-			"cannot change your own roles"},
-		"somebody raises themselves, spelled so": {"kay",
-			strings.Replace(assignRequest("kay", "viewer", "org"), "kay@", "KAY@", 1), "cannot change your own roles"},
+		"an admin makes themselves one": {
+			"adam", assignRequest("adam", "owner", "org"),
+			"cannot change your own roles",
+		},
+		"an owner gives to themselves": {
+			"olga", assignRequest("olga", "viewer", "org"),
+			"cannot change your own roles",
+		},
+		"somebody raises themselves": {
+			"kay", assignRequest("kay", keeper.ID, team),
+			"cannot change your own roles",
+		},
+		"somebody raises themselves, spelled so": {
+			"kay",
+			strings.Replace(assignRequest("kay", "viewer", "org"), "kay@", "KAY@", 1), "cannot change your own roles",
+		},
 		"somebody gives what they lack": {"kay", assignRequest("lou", acting.ID, "org"), "actions:execute"},
-		"somebody gives what they have elsewhere": {"kay",
+		"somebody gives what they have elsewhere": {
+			"kay",
 			assignRequest("lou", acting.ID, "resource:"+s.resources[ours]),
-			"actions:execute"},
+			"actions:execute",
+		},
 		"an admin takes from the owner":          {"adam", "DELETE /assignments/" + s.only("olga"), "holds more"},
 		"an owner takes from themselves":         {"otto", "DELETE /assignments/" + s.only("otto"), "cannot change or remove yourself"},
 		"who may little takes from who may more": {"kay", "DELETE /assignments/" + s.only("adam"), "holds more"},

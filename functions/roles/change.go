@@ -77,7 +77,8 @@ func (s *service) deleteRole(ctx context.Context, in *RoleInput) (rest.Deleted, 
 
 // changeOwnRole changes a role of the organization. System roles are refused.
 func (s *service) changeOwnRole(ctx context.Context, ref string,
-	how func(identity.Access, identity.CustomRole) error) error {
+	how func(identity.Access, identity.CustomRole) error,
+) error {
 	if r, ok := grant.SystemRole(ref); ok {
 		return fault.New(fault.Denied,
 			"permission denied: %s is a system role, which cannot be changed; create a role with POST /roles", r.Name)
@@ -137,8 +138,10 @@ func (s *service) changeOnce(ctx context.Context, how func(identity.Access) erro
 	if err = how(a); err != nil {
 		return err
 	}
-	review, err := membership.AddReview(membership.Review{Org: identity.CallerOrg(ctx), User: membership.Everybody,
-		At: s.p.Clock.Now()})
+	review, err := membership.AddReview(membership.Review{
+		Org: identity.CallerOrg(ctx), User: membership.Everybody,
+		At: s.p.Clock.Now(),
+	})
 	if err != nil {
 		return err
 	}

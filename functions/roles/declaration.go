@@ -18,11 +18,15 @@ var Declaration = platform.Declaration{
 			identity.UserPartition, identity.AddressPartition, identity.SSOPartition, membership.InvitePartition,
 			inventory.IndexPartition, inventory.ChunkPartition,
 		},
-		Writes: []table.Partition{identity.MetaPartition, identity.MemberPartition, membership.AssignPartition,
-			membership.ReviewPartition, teams.Partition},
+		Writes: []table.Partition{
+			identity.MetaPartition, identity.MemberPartition, membership.AssignPartition,
+			membership.ReviewPartition, teams.Partition,
+		},
 	}),
-	Kinds: []platform.Kind{{Name: "role", Prefix: "role", Delete: "deleteRole"},
-		{Name: "assignment", Prefix: "asgn", Delete: "deleteAssignment"}},
+	Kinds: []platform.Kind{
+		{Name: "role", Prefix: "role", Delete: "deleteRole"},
+		{Name: "assignment", Prefix: "asgn", Delete: "deleteAssignment"},
+	},
 	Names: []platform.Reference{
 		{From: "assignment", To: "role", Fields: []string{"roleID"}, OnDelete: platform.Refused},
 		{From: "assignment", To: "team", Fields: []string{"scope"}, OnDelete: platform.Refused},

@@ -98,21 +98,27 @@ func TestWhatNoRoleCanBe(t *testing.T) {
 		"a name that is taken":      {`{"name":"other","policies":["actions:read"]}`, 409, `\"Other\" already`},
 		"the name of a system role": {`{"name":"Owner","policies":["actions:read"]}`, 409, "system role"},
 		"a blank name":              {`{"name":"  ","policies":["actions:read"]}`, 400, "name"},
-		"a name that is too long": {`{"name":"` + strings.Repeat("x", 65) + `","policies":["actions:read"]}`,
-			400, "name"},
+		"a name that is too long": {
+			`{"name":"` + strings.Repeat("x", 65) + `","policies":["actions:read"]}`,
+			400, "name",
+		},
 		"a name with a line break": {`{"name":"a\nb","policies":["actions:read"]}`, 400, "name"},
 		"a description that is too long": {`{"name":"x","description":"` + strings.Repeat("x", 201) +
 			`","policies":["actions:read"]}`, 400, "description"},
 		"no policies": {`{"name":"x","policies":[]}`, 400, "policies"},
-		"a policy that is none": {`{"name":"x","policies":["actions:read","unicorns:read"]}`, 400,
-			"unicorns:read"},
+		"a policy that is none": {
+			`{"name":"x","policies":["actions:read","unicorns:read"]}`, 400,
+			"unicorns:read",
+		},
 		"a wildcard that is none":   {`{"name":"x","policies":["*:write"]}`, 400, "*:write"},
 		"a wildcard of no resource": {`{"name":"x","policies":["unicorns:*"]}`, 400, "unicorns:*"},
 		"a star":                    {`{"name":"x","policies":["*"]}`, 400, "policies"},
 		"an empty policy":           {`{"name":"x","policies":[""]}`, 400, "policies"},
 		"a policy in capitals":      {`{"name":"x","policies":["ACTIONS:READ"]}`, 400, "ACTIONS:READ"},
-		"a policy twice": {`{"name":"x","policies":["actions:read","*:read","actions:read"]}`, 400,
-			"actions:read\\\" is named twice"},
+		"a policy twice": {
+			`{"name":"x","policies":["actions:read","*:read","actions:read"]}`, 400,
+			"actions:read\\\" is named twice",
+		},
 		"too many policies":         {`{"name":"x","policies":` + apitest.JSON(many) + `}`, 400, "policies"},
 		"policies that are no list": {`{"name":"x","policies":"*:*"}`, 400, "policies"},
 	} {
@@ -123,8 +129,10 @@ func TestWhatNoRoleCanBe(t *testing.T) {
 		})
 	}
 	s.TB = t
-	for name, body := range map[string]string{"a role without a name": `{"policies":["actions:read"]}`,
-		"a role without policies": `{"name":"x"}`} {
+	for name, body := range map[string]string{
+		"a role without a name":   `{"policies":["actions:read"]}`,
+		"a role without policies": `{"name":"x"}`,
+	} {
 		if got := s.as("olga", "POST /roles "+body); got.Status != 400 {
 			t.Errorf("%s: %d %s", name, got.Status, got.Body)
 		}
@@ -169,21 +177,35 @@ func TestNobodyMakesARoleOfWhatTheyDoNotHold(t *testing.T) {
 	s.assignRole("tim", grant.Owner, "team:"+s.teams[ours]) // everything, but there only
 	high, low := s.newRole("High", "organisation:delete"), s.newRole("Low", "actions:read")
 	for name, c := range map[string]struct{ who, request, lacks string }{
-		"an admin, everything": {"adam", `POST /roles {"name":"x","policies":["*:*"]}`,
-			"organisation:delete"},
-		"an admin, all of a resource": {"adam", `POST /roles {"name":"x","policies":["organisation:*"]}`,
-			"organisation:delete"},
-		"who reads one thing, all reading": {"kay", `POST /roles {"name":"x","policies":["actions:read","*:read"]}`,
-			"organisation:read"},
-		"a change to more": {"kay", "PUT /roles/" + low.ID + ` {"policies":["actions:execute"]}`,
-			"actions:execute"},
-		"a change of a role that has more": {"kay", "PUT /roles/" + high.ID + ` {"description":"harmless"}`,
-			"organisation:delete"},
-		"a change that takes from such a one": {"adam", "PUT /roles/" + high.ID + ` {"policies":["actions:read"]}`,
-			"organisation:delete"},
+		"an admin, everything": {
+			"adam", `POST /roles {"name":"x","policies":["*:*"]}`,
+			"organisation:delete",
+		},
+		"an admin, all of a resource": {
+			"adam", `POST /roles {"name":"x","policies":["organisation:*"]}`,
+			"organisation:delete",
+		},
+		"who reads one thing, all reading": {
+			"kay", `POST /roles {"name":"x","policies":["actions:read","*:read"]}`,
+			"organisation:read",
+		},
+		"a change to more": {
+			"kay", "PUT /roles/" + low.ID + ` {"policies":["actions:execute"]}`,
+			"actions:execute",
+		},
+		"a change of a role that has more": {
+			"kay", "PUT /roles/" + high.ID + ` {"description":"harmless"}`,
+			"organisation:delete",
+		},
+		"a change that takes from such a one": {
+			"adam", "PUT /roles/" + high.ID + ` {"policies":["actions:read"]}`,
+			"organisation:delete",
+		},
 		"the end of such a one": {"adam", "DELETE /roles/" + high.ID, "organisation:delete"},
-		"what one holds on a team only": {"tim", `POST /roles {"name":"x","policies":["actions:execute"]}`,
-			"actions:execute"},
+		"what one holds on a team only": {
+			"tim", `POST /roles {"name":"x","policies":["actions:execute"]}`,
+			"actions:execute",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s.TB = t

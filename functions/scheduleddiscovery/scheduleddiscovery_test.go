@@ -52,8 +52,10 @@ func (s *starts) Start(_ context.Context, _, name string, input any) error {
 func newFixture(tb testing.TB) *fixture {
 	tb.Helper()
 	c := clock.NewManual(midnight)
-	s := &fixture{apitest.On(tb, apitest.PlatformAt(tb, quick{c})), c,
-		&starts{byAccount: map[string]int{}, names: map[string]bool{}}}
+	s := &fixture{
+		apitest.On(tb, apitest.PlatformAt(tb, quick{c})), c,
+		&starts{byAccount: map[string]int{}, names: map[string]bool{}},
+	}
 	s.Workflow = s.started
 	return s
 }
@@ -205,10 +207,14 @@ func TestAnAccount_ThatIsBusyGoneOrRefused(t *testing.T) {
 		"is taken off the list when its organization has ended": {func(s *fixture, _ string) {
 			s.Put(identity.AccessKey("org_1"), identity.Access{Ended: true})
 		}, inventory.AccountConnected, 0, false},
-		"is tried once a day when its credentials are refused": {func(*fixture, string) {},
-			inventory.AccountDisconnected, 1, true},
-		"is discovered when it is degraded": {func(*fixture, string) {}, inventory.AccountDegraded,
-			4, true},
+		"is tried once a day when its credentials are refused": {
+			func(*fixture, string) {},
+			inventory.AccountDisconnected, 1, true,
+		},
+		"is discovered when it is degraded": {
+			func(*fixture, string) {}, inventory.AccountDegraded,
+			4, true,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newFixture(t)

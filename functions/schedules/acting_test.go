@@ -34,20 +34,30 @@ func TestAttach_NeedsActionsExecuteOnTheTarget(t *testing.T) {
 		body   string
 		status int
 	}{
-		"a resource, by who may act on nothing": {newPlanner(), fmt.Sprintf(`{"resourceID":%q}`, f.ids[0]),
-			403},
+		"a resource, by who may act on nothing": {
+			newPlanner(), fmt.Sprintf(`{"resourceID":%q}`, f.ids[0]),
+			403,
+		},
 		"a resource that is not there, by who acts on nothing": {newPlanner(), `{"resourceUID":"i-none"}`, 403},
 		"a group, by who may act on nothing":                   {newPlanner(), fmt.Sprintf(`{"groupID":%q}`, g), 403},
 		"a resource, by who may act on another one":            {newActor(f.ids[1]), `{"resourceUID":"i-0"}`, 403},
 		"a resource that the caller does not see":              {blind, `{"resourceUID":"i-0"}`, 404},
-		"a group, by who may act on one of its members": {newActor(f.ids[1]), fmt.Sprintf(`{"groupID":%q}`, g),
-			403},
-		"a resource, by who may act on it": {newActor(f.ids[2]),
-			fmt.Sprintf(`{"resourceID":%q}`, f.ids[2]), 200},
-		"a resource, by an operator of the organization": {apitest.Caller(apitest.Org, "oli", "operator"),
-			fmt.Sprintf(`{"resourceID":%q}`, f.ids[3]), 200},
-		"a group, by an editor of the organization": {apitest.Caller(apitest.Org, "edi", "editor"),
-			fmt.Sprintf(`{"groupID":%q}`, g), 200},
+		"a group, by who may act on one of its members": {
+			newActor(f.ids[1]), fmt.Sprintf(`{"groupID":%q}`, g),
+			403,
+		},
+		"a resource, by who may act on it": {
+			newActor(f.ids[2]),
+			fmt.Sprintf(`{"resourceID":%q}`, f.ids[2]), 200,
+		},
+		"a resource, by an operator of the organization": {
+			apitest.Caller(apitest.Org, "oli", "operator"),
+			fmt.Sprintf(`{"resourceID":%q}`, f.ids[3]), 200,
+		},
+		"a group, by an editor of the organization": {
+			apitest.Caller(apitest.Org, "edi", "editor"),
+			fmt.Sprintf(`{"groupID":%q}`, g), 200,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := f.Call(c.as, path, c.body)

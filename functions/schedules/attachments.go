@@ -207,7 +207,8 @@ const maxPreview = 92 * 24 * time.Hour
 // contradictions lists the schedules of resources that contradict sch, and when first. It also reports contradictions
 // within sch.
 func (s *service) contradictions(ctx context.Context, sch scheduling.Schedule, on []inventory.Listed) ([]string,
-	error) {
+	error,
+) {
 	ids := []string{sch.ID}
 	for i := range on {
 		ids = append(ids, on[i].ScheduleIDs...)

@@ -19,9 +19,11 @@ var Declaration = platform.Declaration{
 		"/schedules/{scheduleID}/{proxy+}",
 	},
 	Access: rest.Access.With(override.Access, table.Access{
-		Reads: []table.Partition{override.Partition, inventory.ChunkPartition, scheduling.EventHoldPartition,
+		Reads: []table.Partition{
+			override.Partition, inventory.ChunkPartition, scheduling.EventHoldPartition,
 			readiness.Partition,
-			readiness.PolicyPartition, evaluation.FiringPartition},
+			readiness.PolicyPartition, evaluation.FiringPartition,
+		},
 		Writes: []table.Partition{
 			scheduling.SchedulePartition, scheduling.ScheduleNamePartition, scheduling.AttachmentPartition,
 			scheduling.DuePartition,

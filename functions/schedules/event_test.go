@@ -73,8 +73,10 @@ func TestPreview_OfAnActivePlanFollowsItsHolds(t *testing.T) {
 	const day = "?from=2026-04-07&to=2026-04-07T23:00:00Z"
 	f.Equal("without a hold", f.readPreview(s.ID, day).Firings[0].ActsOn, 2)
 	uid := apitest.Read[readiness.Policy](f.Fixture, readiness.PolicyKey(apitest.Org, p.Targets[0].PolicyID)).Target.UID
-	h := scheduling.EventHold{PlanID: p.ID, PolicyID: p.Targets[0].PolicyID, UID: uid, Since: p.ScaleUpAt(),
-		Until: p.ScaleDownAt()}
+	h := scheduling.EventHold{
+		PlanID: p.ID, PolicyID: p.Targets[0].PolicyID, UID: uid, Since: p.ScaleUpAt(),
+		Until: p.ScaleDownAt(),
+	}
 	f.Write(scheduling.BeginEventHold(apitest.Org, h)[0])
 	f.Equal("with a hold", f.readPreview(s.ID, day).Firings[0].LeftOut["event"], 1)
 }

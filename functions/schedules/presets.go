@@ -24,12 +24,18 @@ type PresetCron struct {
 
 // presets are the ready-made schedules.
 var presets = []Preset{
-	{"office-hours", "Runs from 8:00 to 19:00, Monday to Friday",
-		[]PresetCron{{"0 8 * * 1-5", cloud.Start}, {"0 19 * * 1-5", cloud.Stop}}},
-	{"weekend", "Is stopped from Friday 20:00 to Monday 6:00",
-		[]PresetCron{{"0 20 * * 5", cloud.Stop}, {"0 6 * * 1", cloud.Start}}},
-	{"night", "Is stopped from 20:00 to 6:00, every day",
-		[]PresetCron{{"0 20 * * *", cloud.Stop}, {"0 6 * * *", cloud.Start}}},
+	{
+		"office-hours", "Runs from 8:00 to 19:00, Monday to Friday",
+		[]PresetCron{{"0 8 * * 1-5", cloud.Start}, {"0 19 * * 1-5", cloud.Stop}},
+	},
+	{
+		"weekend", "Is stopped from Friday 20:00 to Monday 6:00",
+		[]PresetCron{{"0 20 * * 5", cloud.Stop}, {"0 6 * * 1", cloud.Start}},
+	},
+	{
+		"night", "Is stopped from 20:00 to 6:00, every day",
+		[]PresetCron{{"0 20 * * *", cloud.Stop}, {"0 6 * * *", cloud.Start}},
+	},
 }
 
 func (s *service) listPresets(context.Context, *struct{}) ([]Preset, error) { return presets, nil }

@@ -185,7 +185,8 @@ func (s *service) previewMembers(ctx context.Context, in NewPreview) ([]inventor
 }
 
 func (s *service) previewFirings(ctx context.Context, sch scheduling.Schedule, members []inventory.Member,
-	span scheduling.Span) (Preview, error) {
+	span scheduling.Span,
+) (Preview, error) {
 	t, targets, err := s.previewTargets(ctx, sch, members, span)
 	if err != nil {
 		return Preview{}, err
@@ -258,7 +259,9 @@ func newFiring(f *scheduling.Foretold, targets []scheduling.Target, most int) Pr
 func (f *PreviewedFiring) listResources(m *inventory.Member, skip scheduling.Skip, most int) {
 	if len(f.Resources) < most {
 		f.Resources = append(f.Resources,
-			PreviewedResource{m.ResourceID, m.UID, m.Name, rest.Optional(string(skip.Reason)),
-				rest.Optional(skip.Detail)})
+			PreviewedResource{
+				m.ResourceID, m.UID, m.Name, rest.Optional(string(skip.Reason)),
+				rest.Optional(skip.Detail),
+			})
 	}
 }

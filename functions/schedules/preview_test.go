@@ -119,9 +119,11 @@ func (f *fixture) holdInstance(n int, action override.Action, until time.Time) {
 	f.Helper()
 	err := override.Change(f.In(apitest.Org), f.Table, apitest.Org,
 		func(l override.Live) (override.Live, []table.Write, error) {
-			next, err := l.With(override.Override{ID: override.NewID(f.Clock.Now()), ResourceID: f.ids[n],
+			next, err := l.With(override.Override{
+				ID: override.NewID(f.Clock.Now()), ResourceID: f.ids[n],
 				Action:    action,
-				CreatedAt: f.Clock.Now(), ExpiresAt: until})
+				CreatedAt: f.Clock.Now(), ExpiresAt: until,
+			})
 			return next, nil, err
 		})
 	if err != nil {
@@ -181,61 +183,99 @@ func TestSchedules_Refusals(t *testing.T) {
 		says                []string
 	}{
 		{"no crons", "POST /schedules", `{"name":"x"}`, 400, []string{"crons"}},
-		{"no name", "POST /schedules", `{"crons":[{"cronExpression":"0 8 * * *","action":"start"}]}`, 400,
-			[]string{"name"}},
+		{
+			"no name", "POST /schedules", `{"crons":[{"cronExpression":"0 8 * * *","action":"start"}]}`, 400,
+			[]string{"name"},
+		},
 		{"a name that is taken", "POST /schedules", strings.Replace(daily, "Day", "dAY", 1), 409, []string{"name"}},
-		{"30 February", "POST /schedules", cron("0 8 30 2 *"), 400,
-			[]string{"crons[1].cronExpression", "0 8 30 2 *", "never"}},
-		{"31 in months that have 30", "POST /schedules", cron("0 8 31 4,6 *"), 400,
-			[]string{"crons[1].cronExpression", "never"}},
-		{"minute 60", "POST /schedules", cron("60 8 * * *"), 400,
-			[]string{"crons[1].cronExpression", "minute", `"60"`, "59"}},
+		{
+			"30 February", "POST /schedules", cron("0 8 30 2 *"), 400,
+			[]string{"crons[1].cronExpression", "0 8 30 2 *", "never"},
+		},
+		{
+			"31 in months that have 30", "POST /schedules", cron("0 8 31 4,6 *"), 400,
+			[]string{"crons[1].cronExpression", "never"},
+		},
+		{
+			"minute 60", "POST /schedules", cron("60 8 * * *"), 400,
+			[]string{"crons[1].cronExpression", "minute", `"60"`, "59"},
+		},
 		{"hour 24", "POST /schedules", cron("0 24 * * *"), 400, []string{"hour", `"24"`}},
 		{"weekday 8", "POST /schedules", cron("0 8 * * 8"), 400, []string{"day of week", `"8"`}},
 		{"a month of no name", "POST /schedules", cron("0 8 * foo *"), 400, []string{"month", `"foo"`}},
 		{"six fields", "POST /schedules", cron("0 0 8 * * *"), 400, []string{"6 fields", "five"}},
 		{"a macro", "POST /schedules", cron("@daily"), 400, []string{"@daily"}},
 		{"a step of nothing", "POST /schedules", cron("*/0 8 * * *"), 400, []string{"step"}},
-		{"an action of neither", "POST /schedules", strings.Replace(daily, `"stop"`, `"pause"`, 1), 400,
-			[]string{"action"}},
-		{"an unknown zone", "POST /schedules", with("timezone", `"Europe/Atlantis"`), 400,
-			[]string{"timezone", "Europe/Atlantis"}},
+		{
+			"an action of neither", "POST /schedules", strings.Replace(daily, `"stop"`, `"pause"`, 1), 400,
+			[]string{"action"},
+		},
+		{
+			"an unknown zone", "POST /schedules", with("timezone", `"Europe/Atlantis"`), 400,
+			[]string{"timezone", "Europe/Atlantis"},
+		},
 		{"the zone of the machine", "POST /schedules", with("timezone", `"Local"`), 400, []string{"timezone", "Local"}},
-		{"an unknown preset", "POST /schedules", `{"preset":"siesta"}`, 400,
-			[]string{"preset", "siesta", "office-hours"}},
-		{"an unknown calendar", "POST /schedules", with("calendarIDs", `["cal_01k00000000000000000000000"]`), 400,
-			[]string{"calendarIDs"}},
-		{"a calendar twice", "POST /schedules", with("calendarIDs", `["cal_1","cal_1"]`), 400,
-			[]string{"calendarIDs", "cal_1"}},
+		{
+			"an unknown preset", "POST /schedules", `{"preset":"siesta"}`, 400,
+			[]string{"preset", "siesta", "office-hours"},
+		},
+		{
+			"an unknown calendar", "POST /schedules", with("calendarIDs", `["cal_01k00000000000000000000000"]`), 400,
+			[]string{"calendarIDs"},
+		},
+		{
+			"a calendar twice", "POST /schedules", with("calendarIDs", `["cal_1","cal_1"]`), 400,
+			[]string{"calendarIDs", "cal_1"},
+		},
 		{"a grace below nothing", "POST /schedules", with("graceMinutes", "-1"), 400, []string{"graceMinutes"}},
 		{"no crons any more", "PUT " + path, `{"crons":[]}`, 400, []string{"crons"}},
-		{"a cron of another schedule", "PUT " + path,
+		{
+			"a cron of another schedule", "PUT " + path,
 			`{"crons":[{"id":"cron_1","cronExpression":"0 8 * * *","action":"start"}]}`, 400,
-			[]string{"crons[0].id", "cron_1"}},
+			[]string{"crons[0].id", "cron_1"},
+		},
 		{"a zone of null", "PUT " + path, `{"timezone":null}`, 400, []string{"timezone"}},
 		{"a schedule that does not exist", "GET /schedules/sch_01k00000000000000000000000", "", 404, []string{"sch_"}},
 		{"what is no id", "GET /schedules/x", "", 404, []string{"x"}},
 		{"nothing to attach", "POST " + path + "/attachments", `{}`, 400, []string{"resourceID", "groupID"}},
-		{"two to attach", "POST " + path + "/attachments", `{"resourceID":"a","groupID":"b"}`, 400,
-			[]string{"exactly one"}},
-		{"an unknown resource", "POST " + path + "/attachments", `{"resourceID":"res_01k00000000000000000000000"}`, 404,
-			[]string{"res_"}},
-		{"an unknown group", "POST " + path + "/attachments", `{"groupID":"grp_01k00000000000000000000000"}`, 404,
-			[]string{"grp_"}},
-		{"a preview of 93 days", "GET " + path + "/preview?from=2026-04-01&to=2026-07-03", "", 400,
-			[]string{"to", "92 days", "2026-07-03"}},
-		{"a preview that runs backwards", "GET " + path + "/preview?from=2026-04-02&to=2026-04-01", "", 400,
-			[]string{"from"}},
+		{
+			"two to attach", "POST " + path + "/attachments", `{"resourceID":"a","groupID":"b"}`, 400,
+			[]string{"exactly one"},
+		},
+		{
+			"an unknown resource", "POST " + path + "/attachments", `{"resourceID":"res_01k00000000000000000000000"}`, 404,
+			[]string{"res_"},
+		},
+		{
+			"an unknown group", "POST " + path + "/attachments", `{"groupID":"grp_01k00000000000000000000000"}`, 404,
+			[]string{"grp_"},
+		},
+		{
+			"a preview of 93 days", "GET " + path + "/preview?from=2026-04-01&to=2026-07-03", "", 400,
+			[]string{"to", "92 days", "2026-07-03"},
+		},
+		{
+			"a preview that runs backwards", "GET " + path + "/preview?from=2026-04-02&to=2026-04-01", "", 400,
+			[]string{"from"},
+		},
 		{"a preview of no date", "GET " + path + "/preview?from=soon", "", 400, []string{"from"}},
-		{"a new preview of 93 days", "POST /schedules/preview", with("to", `"2027-01-01","from":"2026-09-01"`), 400,
-			[]string{"to", "92 days"}},
-		{"a new preview of an impossible cron", "POST /schedules/preview", cron("0 8 30 2 *"), 400,
-			[]string{"crons[1].cronExpression"}},
-		{"too many firings", "POST /schedules/preview",
+		{
+			"a new preview of 93 days", "POST /schedules/preview", with("to", `"2027-01-01","from":"2026-09-01"`), 400,
+			[]string{"to", "92 days"},
+		},
+		{
+			"a new preview of an impossible cron", "POST /schedules/preview", cron("0 8 30 2 *"), 400,
+			[]string{"crons[1].cronExpression"},
+		},
+		{
+			"too many firings", "POST /schedules/preview",
 			strings.Replace(with("to", `"2026-04-01"`), "0 8 * * *", "* * * * *", 1), 400,
-			[]string{"firings", "shorter"}},
-		{"schedules of an unknown group", "GET /resource-groups/grp_01k00000000000000000000000/schedules", "", 404,
-			[]string{"grp_"}},
+			[]string{"firings", "shorter"},
+		},
+		{
+			"schedules of an unknown group", "GET /resource-groups/grp_01k00000000000000000000000/schedules", "", 404,
+			[]string{"grp_"},
+		},
 	} {
 		a := f.Call(ada, c.request, c.body)
 		if a.Status != c.status || slices.ContainsFunc(c.says, func(w string) bool {
@@ -299,12 +339,18 @@ func TestSchedules_AScopedCallerSeesWhatTakesTheirResources(t *testing.T) {
 func TestSchedules_ByTagAndByGroup(t *testing.T) {
 	f := newFixture(t)
 	tagged := inventorytest.Discover(f.Fixture, apitest.Org, "aws-ec2",
-		cloud.Resource{UID: "i-a", Name: "a", Type: "aws-ec2", Region: "eu-west-1", Status: cloud.Running,
-			Tags: map[string]string{"lamplighter:schedule": "Office Hours"}},
-		cloud.Resource{UID: "i-b", Name: "b", Type: "aws-ec2", Region: "eu-west-1", Status: cloud.Running,
-			Tags: map[string]string{"lamplighter-schedule": "office-hours"}},
-		cloud.Resource{UID: "i-c", Name: "c", Type: "aws-ec2", Region: "eu-west-1", Status: cloud.Running,
-			Tags: map[string]string{"lamplighter:schedule": "siesta"}},
+		cloud.Resource{
+			UID: "i-a", Name: "a", Type: "aws-ec2", Region: "eu-west-1", Status: cloud.Running,
+			Tags: map[string]string{"lamplighter:schedule": "Office Hours"},
+		},
+		cloud.Resource{
+			UID: "i-b", Name: "b", Type: "aws-ec2", Region: "eu-west-1", Status: cloud.Running,
+			Tags: map[string]string{"lamplighter-schedule": "office-hours"},
+		},
+		cloud.Resource{
+			UID: "i-c", Name: "c", Type: "aws-ec2", Region: "eu-west-1", Status: cloud.Running,
+			Tags: map[string]string{"lamplighter:schedule": "siesta"},
+		},
 	)
 	f.ids = tagged
 	f.Equal("before there is a schedule", f.schedulesOf(0)+f.schedulesOf(1), "[][]")
@@ -333,8 +379,10 @@ func TestSchedules_ByTagAndByGroup(t *testing.T) {
 // addGroup stores a group.
 func (f *fixture) addGroup(name string, sel inventory.Selector) inventory.Group {
 	f.Helper()
-	g := inventory.Group{ID: id.New("grp", f.Clock.Now()), Name: name, Selector: &sel,
-		FailurePolicy: inventory.ContinueOnFailure, CreatedAt: f.Clock.Now()}
+	g := inventory.Group{
+		ID: id.New("grp", f.Clock.Now()), Name: name, Selector: &sel,
+		FailurePolicy: inventory.ContinueOnFailure, CreatedAt: f.Clock.Now(),
+	}
 	return apitest.Value(inventory.New(f.Platform).CreateGroup(f.In(apitest.Org), apitest.Org, g, nil))(f)
 }
 
@@ -378,23 +426,33 @@ func TestCalendars_Refusals(t *testing.T) {
 		{"an unknown effect", `{"name":"x","effect":"sleep","entries":[{"from":"2026-12-24"}]}`, []string{"effect"}},
 		{"no date", body(`{"from":"Christmas"}`), []string{"entries[0].from", "Christmas"}},
 		{"a day that no month has", body(`{"from":"2026-02-30"}`), []string{"entries[0].from", "2026-02-30"}},
-		{"a day of the past", body(`{"from":"2026-12-24"},{"from":"2026-03-01"}`),
-			[]string{"entries[1]", "2026-03-01", "past"}},
-		{"an end before its beginning", body(`{"from":"2026-12-24","to":"2026-12-23"}`),
-			[]string{"entries[0].to", "2026-12-23"}},
+		{
+			"a day of the past", body(`{"from":"2026-12-24"},{"from":"2026-03-01"}`),
+			[]string{"entries[1]", "2026-03-01", "past"},
+		},
+		{
+			"an end before its beginning", body(`{"from":"2026-12-24","to":"2026-12-23"}`),
+			[]string{"entries[0].to", "2026-12-23"},
+		},
 		{"a time without its end", body(`{"from":"2026-12-24T18:00"}`), []string{"entries[0].to"}},
 		{"longer than a year", body(`{"from":"2026-12-24","to":"2028-12-24"}`), []string{"entries[0]", "366"}},
-		{"an unknown zone",
+		{
+			"an unknown zone",
 			`{"name":"x","effect":"no_action","timezone":"Mars/Base","entries":[{"from":"2026-12-24"}]}`,
-			[]string{"timezone", "Mars/Base"}},
+			[]string{"timezone", "Mars/Base"},
+		},
 		{"no iCalendar", `{"name":"x","effect":"no_action","iCalendar":"hello"}`, []string{"iCalendar"}},
-		{"an iCalendar without events",
+		{
+			"an iCalendar without events",
 			`{"name":"x","effect":"no_action","iCalendar":"BEGIN:VCALENDAR\r\nEND:VCALENDAR\r\n"}`,
-			[]string{"iCalendar", "0 events"}},
-		{"one that repeats each second",
+			[]string{"iCalendar", "0 events"},
+		},
+		{
+			"one that repeats each second",
 			`{"name":"x","effect":"no_action","iCalendar":"BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\n` +
 				`DTSTART:20261224T000000Z\r\nDURATION:PT1H\r\nRRULE:FREQ=SECONDLY\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n"}`,
-			[]string{"iCalendar", "RRULE", "SECONDLY"}},
+			[]string{"iCalendar", "RRULE", "SECONDLY"},
+		},
 	} {
 		a := f.Call(ada, "POST /calendars", c.body)
 		if a.Status != 400 || slices.ContainsFunc(c.says, func(w string) bool { return !strings.Contains(a.Body, w) }) {

@@ -25,7 +25,8 @@ func newMember(r *inventory.Listed) inventory.Member {
 // previewTargets returns the timetable of a schedule, and the resources in the caller's scopes that it takes, with
 // the attributes that a preview needs.
 func (s *service) previewTargets(ctx context.Context, sch scheduling.Schedule, members []inventory.Member,
-	span scheduling.Span) (*scheduling.Timetable, []scheduling.Target, error) {
+	span scheduling.Span,
+) (*scheduling.Timetable, []scheduling.Target, error) {
 	seen, err := s.inScope(ctx)
 	if err != nil {
 		return nil, nil, err

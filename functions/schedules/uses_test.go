@@ -94,8 +94,10 @@ func TestSchedules_ADeletionThatWasCutOffIsDoneAgain(t *testing.T) {
 	day := f.newSchedule(daily)
 	f.attachTo(day.ID, 0, 1, 2)
 	for call := 1; ; call++ {
-		faulty.Inject(table.Injection{Harm: table.FailBefore, Method: table.TransactMethod,
-			PK: table.OrgPK(apitest.Org), Call: call})
+		faulty.Inject(table.Injection{
+			Harm: table.FailBefore, Method: table.TransactMethod,
+			PK: table.OrgPK(apitest.Org), Call: call,
+		})
 		a := f.Call(ada, "DELETE /schedules/"+day.ID)
 		faulty.RemoveFaults()
 		if a.Status == http.StatusOK && call < 3 {

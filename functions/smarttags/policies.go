@@ -44,8 +44,11 @@ type TagPolicy struct {
 }
 
 func newPolicy(p smarttag.Policy) TagPolicy {
-	out := TagPolicy{p.ID, p.Name, TagSelector(p.Selector), p.Key, TagValue{p.Fields, p.Separator, p.Lowercase},
-		p.CreatedAt, p.UpdatedAt}
+	out := TagPolicy{
+		p.ID, p.Name, TagSelector(p.Selector), p.Key,
+		TagValue{p.Fields, p.Separator, p.Lowercase},
+		p.CreatedAt, p.UpdatedAt,
+	}
 	if out.Selector.Tags == nil {
 		out.Selector.Tags = map[string]string{}
 	}

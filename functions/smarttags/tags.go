@@ -154,7 +154,8 @@ func (n *Named) noteTags(ctx context.Context) {
 // selectTags returns the selected tags with a status. A tag that is not derived is fault.NotFound. A tag with the
 // other status is left as it is.
 func (s *service) selectTags(ctx context.Context, n *Named, status string) (*smarttag.State, []smarttag.Derived,
-	error) {
+	error,
+) {
 	if (n.PolicyID == "") == (len(n.Tags) == 0) {
 		return nil, nil, fault.New(fault.Invalid, "policyID, tags: give one of them")
 	}

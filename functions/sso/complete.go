@@ -63,8 +63,10 @@ func (s service) verifyResponse(ctx context.Context, r *saml.Response) (string, 
 	if err != nil {
 		return "", setup{}, nil, err
 	}
-	a, err := r.Verify(saml.Expected{Provider: have.Provider, Service: s.serviceProvider(), RequestID: id,
-		Now: s.Clock.Now()})
+	a, err := r.Verify(saml.Expected{
+		Provider: have.Provider, Service: s.serviceProvider(), RequestID: id,
+		Now: s.Clock.Now(),
+	})
 	if err != nil {
 		return "", setup{}, nil, addStartAgain(err)
 	}
@@ -110,7 +112,8 @@ func (s service) useOnce(ctx context.Context, org, id string, a *saml.Assertion)
 // findOrCreateUser returns the account of a person, as a member of the organization. A provider is trusted only about
 // the domains that the organization has proven: otherwise it could name any person.
 func (s service) findOrCreateUser(ctx context.Context, org string, have setup, who saml.Subject) (identity.User,
-	error) {
+	error,
+) {
 	if err := checkEmailDomain(have, who.Email); err != nil {
 		return identity.User{}, err
 	}

@@ -39,8 +39,10 @@ func (a answer) user() string { return a.Data["user"].(map[string]any)["id"].(st
 func TestAProviderNamesSomebodyOfAnotherOrganization(t *testing.T) {
 	h, a, w := newConnected(t)
 	b := h.newOrganization("owner@other.test")
-	other := provider{&samltest.Provider{EntityID: "https://idp.other.test", SSOURL: "https://idp.other.test/sso",
-		Signer: samltest.Attacker()}}
+	other := provider{&samltest.Provider{
+		EntityID: "https://idp.other.test", SSOURL: "https://idp.other.test/sso",
+		Signer: samltest.Attacker(),
+	}}
 	b.connectProvider(other.Metadata(), "other.test")
 	victim := h.newAccount("victim@other.test")
 	for name, email := range map[string]string{
@@ -123,16 +125,20 @@ func TestALinkOutlivesNoDomain(t *testing.T) {
 // check 27.
 func TestRelayStateIsNotFollowed(t *testing.T) {
 	h, _, w := newConnected(t)
-	for _, relay := range []string{"//evil.test", "https:evil.test", `\\evil.test`, "javascript:alert(1)",
-		"https://evil.test/", ""} {
+	for _, relay := range []string{
+		"//evil.test", "https:evil.test", `\\evil.test`, "javascript:alert(1)",
+		"https://evil.test/", "",
+	} {
 		u := h.beginSignOn(ada)
 		r := samltest.ReadRequest(t, u)
 		if v, err := url.Parse(r.RelayState); err != nil || v.Scheme != "" || len(r.RelayState) < 20 ||
 			strings.Contains(r.RelayState, "/") {
 			t.Errorf("RelayState %q could be an address, or be guessed", r.RelayState)
 		}
-		form := url.Values{"SAMLResponse": {encodeForm(w.answer(h, u))}, "RelayState": {relay}, "redirect": {relay},
-			"returnTo": {relay}}
+		form := url.Values{
+			"SAMLResponse": {encodeForm(w.answer(h, u))}, "RelayState": {relay}, "redirect": {relay},
+			"returnTo": {relay},
+		}
 		a := h.do(http.MethodPost, acsPath+"?returnTo="+url.QueryEscape(relay), formKind,
 			strings.NewReader(form.Encode()))
 		a.want(t, http.StatusOK)
@@ -237,8 +243,10 @@ func TestWhatIsNoResponse(t *testing.T) {
 		"no kind":       {"", "SAMLResponse=" + url.QueryEscape(good)},
 		"nothing":       {formKind, ""},
 		"another field": {formKind, "SAMLRequest=x"},
-		"two": {formKind,
-			"SAMLResponse=" + url.QueryEscape(good) + "&SAMLResponse=" + url.QueryEscape(good)},
+		"two": {
+			formKind,
+			"SAMLResponse=" + url.QueryEscape(good) + "&SAMLResponse=" + url.QueryEscape(good),
+		},
 		"not base64":          {formKind, "SAMLResponse=%25%25"},
 		"a form that is none": {formKind, "SAMLResponse=%zz"},
 		"too much":            {formKind, "SAMLResponse=" + strings.Repeat("A", maxForm)},

@@ -32,8 +32,10 @@ func (d domain) txtName() string { return "_lamplighter-challenge." + d.Name }
 func (d domain) txtValue() string { return "lamplighter-domain-verification=" + d.Token }
 
 func (d domain) describe() Domain {
-	out := Domain{Name: d.Name, Verified: d.isVerified(), TXTName: d.txtName(), TXTValue: d.txtValue(),
-		Reason: d.Reason}
+	out := Domain{
+		Name: d.Name, Verified: d.isVerified(), TXTName: d.txtName(), TXTValue: d.txtValue(),
+		Reason: d.Reason,
+	}
 	if d.isVerified() {
 		out.VerifiedAt = &d.Verified
 	}

@@ -51,8 +51,10 @@ func TestTwoOrganizationsProveOneDomainAtOnce(t *testing.T) {
 	organisations := make([]*organization, 8)
 	for i := range organisations {
 		organisations[i] = h.newOrganization(fmt.Sprintf("owner@org%d.test", i))
-		organisations[i].putSettings(map[string]any{"metadataXML": string(w.Metadata()),
-			"domains": []string{"example.com"}})
+		organisations[i].putSettings(map[string]any{
+			"metadataXML": string(w.Metadata()),
+			"domains":     []string{"example.com"},
+		})
 		d := domainsOf(organisations[i].getSettings())["example.com"]
 		h.dns.Publish(d["txtName"].(string), d["txtValue"].(string))
 	}
@@ -106,8 +108,10 @@ func TestDomainsThatBelongToNobody(t *testing.T) {
 func TestEnforcingNeedsAProvenDomain(t *testing.T) {
 	h := newFixture(t)
 	o := h.newOrganization("owner@example.com")
-	body := map[string]any{"metadataXML": string(newProvider().Metadata()), "domains": []string{"example.com"},
-		"enforced": true}
+	body := map[string]any{
+		"metadataXML": string(newProvider().Metadata()), "domains": []string{"example.com"},
+		"enforced": true,
+	}
 	o.setAs(grant.Owner, http.StatusBadRequest, body)
 	o.connectProvider(newProvider().Metadata(), "example.com", "second.test")
 	o.putSettings(map[string]any{"enforced": true})

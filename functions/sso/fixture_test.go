@@ -104,8 +104,10 @@ func (h *fixture) initiate(body map[string]any) answer {
 // caller is somebody with a role in the organization.
 func (o *organization) caller(role string) identity.Caller {
 	grants := grant.ResolveGrants([]grant.Grant{{Role: role, Scope: grant.OrgScope}})
-	return identity.Caller{Org: o.org, User: o.owner.ID, Email: o.owner.Email, Session: "s",
-		Method: identity.MethodToken, Grants: grants}
+	return identity.Caller{
+		Org: o.org, User: o.owner.ID, Email: o.owner.Email, Session: "s",
+		Method: identity.MethodToken, Grants: grants,
+	}
 }
 
 func (o *organization) askAs(role, method string, body map[string]any) answer {

@@ -56,8 +56,10 @@ func (h *fixture) reopen(org string) {
 
 // seedForms returns genuine responses, signed in each way, and results of some attacks.
 func (h *fixture) seedForms(w provider) [][]byte {
-	r := samltest.Request{ID: fuzzRequest, ACSURL: h.Settings.BaseURL + acsPath,
-		Issuer: h.Settings.BaseURL + metadataPath}
+	r := samltest.Request{
+		ID: fuzzRequest, ACSURL: h.Settings.BaseURL + acsPath,
+		Issuer: h.Settings.BaseURL + metadataPath,
+	}
 	s := w.respond(h, r, ada)
 	s.ID, s.AssertionID = "_response", fuzzAssertion
 	return samltest.Seeds(h.TB, s)

@@ -165,8 +165,10 @@ func TestTheDefaultRole(t *testing.T) {
 func TestWhoWasInvitedGetsTheRoleOfTheInvitation(t *testing.T) {
 	h, o, w := newConnected(t)
 	now := h.Platform.Clock.Now()
-	inv := membership.Invitation{Email: ada, Role: grant.Editor, Inviter: o.owner.ID, Created: now,
-		Expires: now.Add(time.Hour)}
+	inv := membership.Invitation{
+		Email: ada, Role: grant.Editor, Inviter: o.owner.ID, Created: now,
+		Expires: now.Add(time.Hour),
+	}
 	if _, err := newService(h.Platform).people.StoreInvitation(anywhere(), o.org, membership.Invitation{},
 		inv); err != nil {
 		t.Fatal(err)

@@ -38,8 +38,10 @@ func TestFromNoSettingsToNone(t *testing.T) {
 	o.askAs(grant.Owner, http.MethodDelete, nil).want(t, http.StatusNotFound)
 	o.setAs(grant.Owner, http.StatusBadRequest, map[string]any{"domains": []string{"example.com"}}) // no metadata yet
 
-	got := o.putSettings(map[string]any{"metadataXML": string(w.Metadata()),
-		"domains": []string{" Example.COM. ", "example.com", "second.test"}})
+	got := o.putSettings(map[string]any{
+		"metadataXML": string(w.Metadata()),
+		"domains":     []string{" Example.COM. ", "example.com", "second.test"},
+	})
 	if got["entityID"] != w.EntityID || got["ssoURL"] != w.SSOURL || got["defaultRole"] != grant.Viewer ||
 		got["enforced"] != false {
 		t.Errorf("%v", got)
@@ -102,36 +104,62 @@ func TestWhoMaySetWhat(t *testing.T) {
 	h.Put(identity.AccessKey(o.org), identity.Access{Members: 1, Owners: 1, Roles: map[string]identity.CustomRole{
 		strong: {ID: strong, Name: "Strong", Policies: []string{"organisation:*"}},
 	}})
-	another := (provider{&samltest.Provider{EntityID: "https://evil.test", SSOURL: w.SSOURL,
-		Signer: samltest.Attacker()}}).Metadata()
+	another := (provider{&samltest.Provider{
+		EntityID: "https://evil.test", SSOURL: w.SSOURL,
+		Signer: samltest.Attacker(),
+	}}).Metadata()
 	for name, tt := range map[string]struct {
 		role   string
 		body   map[string]any
 		status int
 	}{
 		"an admin sets an admin": {grant.Admin, map[string]any{"defaultRole": grant.Admin}, http.StatusOK},
-		"an admin sets what they lack": {grant.Admin, map[string]any{"defaultRole": strong},
-			http.StatusForbidden},
+		"an admin sets what they lack": {
+			grant.Admin,
+			map[string]any{"defaultRole": strong},
+			http.StatusForbidden,
+		},
 		"an owner sets it": {grant.Owner, map[string]any{"defaultRole": strong}, http.StatusOK},
-		"an owner makes everybody owner": {grant.Owner, map[string]any{"defaultRole": grant.Owner},
-			http.StatusBadRequest},
-		"a role that is none": {grant.Owner, map[string]any{"defaultRole": "role_none"},
-			http.StatusBadRequest},
-		"an admin sets another provider": {grant.Admin, map[string]any{"metadataXML": string(another)},
-			http.StatusForbidden},
-		"an admin sets the same provider": {grant.Admin, map[string]any{"metadataXML": string(w.Metadata())},
-			http.StatusOK},
+		"an owner makes everybody owner": {
+			grant.Owner,
+			map[string]any{"defaultRole": grant.Owner},
+			http.StatusBadRequest,
+		},
+		"a role that is none": {
+			grant.Owner,
+			map[string]any{"defaultRole": "role_none"},
+			http.StatusBadRequest,
+		},
+		"an admin sets another provider": {
+			grant.Admin,
+			map[string]any{"metadataXML": string(another)},
+			http.StatusForbidden,
+		},
+		"an admin sets the same provider": {
+			grant.Admin,
+			map[string]any{"metadataXML": string(w.Metadata())},
+			http.StatusOK,
+		},
 		"an admin ends it for a domain": {grant.Admin, map[string]any{"domains": []string{}}, http.StatusOK},
 		"an editor":                     {grant.Editor, map[string]any{}, http.StatusForbidden},
 		"a viewer":                      {grant.Viewer, map[string]any{}, http.StatusForbidden},
 		"no metadata":                   {grant.Owner, map[string]any{"metadataXML": nil}, http.StatusBadRequest},
-		"two sources of metadata": {grant.Owner,
-			map[string]any{"metadataXML": "x", "metadataURL": "https://x.test"}, http.StatusBadRequest},
-		"too many domains": {grant.Owner, map[string]any{"domains": make([]string, 21)},
-			http.StatusBadRequest},
+		"two sources of metadata": {
+			grant.Owner,
+			map[string]any{"metadataXML": "x", "metadataURL": "https://x.test"},
+			http.StatusBadRequest,
+		},
+		"too many domains": {
+			grant.Owner,
+			map[string]any{"domains": make([]string, 21)},
+			http.StatusBadRequest,
+		},
 		"the default role is taken away": {grant.Admin, map[string]any{"defaultRole": nil}, http.StatusOK},
-		"ids and versions are not the body's": {grant.Owner,
-			map[string]any{"version": 99, "org": "org_x", "verified": true}, http.StatusOK},
+		"ids and versions are not the body's": {
+			grant.Owner,
+			map[string]any{"version": 99, "org": "org_x", "verified": true},
+			http.StatusOK,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h.TB = t

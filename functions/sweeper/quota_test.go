@@ -93,8 +93,10 @@ func addPending(t *testing.T, p *platform.Platform, e *quotaEngine, n int) {
 	ws := make([]table.Write, n)
 	for i := range ws {
 		id := fmt.Sprintf("act_%05d", i)
-		ws[i] = apitest.Value(workqueue.AddWork(workqueue.Work{ID: id, Org: "org_1", Machine: "action",
-			At: p.Clock.Now()}, map[string]string{"org": "org_1"}))(t)
+		ws[i] = apitest.Value(workqueue.AddWork(workqueue.Work{
+			ID: id, Org: "org_1", Machine: "action",
+			At: p.Clock.Now(),
+		}, map[string]string{"org": "org_1"}))(t)
 		if i%10 != 0 {
 			e.status[id] = workflow.Running
 		}

@@ -162,8 +162,10 @@ func TestSweep_TriesWorkWhoseMachineFailedUnderAnotherName(t *testing.T) {
 
 func TestSweep_OnePieceThatCannotBeStartedDoesNotHoldUpTheOthers(t *testing.T) {
 	s := newFixture(t, func() error { return nil })
-	s.Write(apitest.Value(workqueue.AddWork(workqueue.Work{ID: "job_0", Org: "org_1", Machine: "unknown",
-		At: apitest.Start}, nil))(s))
+	s.Write(apitest.Value(workqueue.AddWork(workqueue.Work{
+		ID: "job_0", Org: "org_1", Machine: "unknown",
+		At: apitest.Start,
+	}, nil))(s))
 	for _, id := range []string{"act_1", "act_2", "act_3", "act_4"} {
 		s.addWork(id)
 	}

@@ -26,8 +26,10 @@ func TestALargeTeamIsReadInHundreds(t *testing.T) {
 	s := newFixture(t)
 	var members []identity.Member
 	for n := range 250 {
-		m := identity.Member{User: fmt.Sprintf("usr_%03d", n), Email: fmt.Sprintf("u%03d@example.com", n),
-			Joined: s.Clock.Now()}
+		m := identity.Member{
+			User: fmt.Sprintf("usr_%03d", n), Email: fmt.Sprintf("u%03d@example.com", n),
+			Joined: s.Clock.Now(),
+		}
 		s.Put(identity.MemberKey(ours, m.User), m)
 		members = append(members, m)
 	}

@@ -33,8 +33,10 @@ var Declaration = platform.Declaration{
 	Kinds:   []platform.Kind{{Name: "team", Prefix: "team", Delete: "deleteTeam"}},
 	Names: []platform.Reference{
 		{From: "team", To: "user", Fields: []string{"members", "email"}, OnDelete: platform.Detached},
-		{From: "team", To: "resource", Fields: []string{"resources", "resourceID", "resourceIDs"},
-			OnDelete: platform.Detached},
+		{
+			From: "team", To: "resource", Fields: []string{"resources", "resourceID", "resourceIDs"},
+			OnDelete: platform.Detached,
+		},
 		{From: "team", To: "cloud account", OnDelete: platform.Refused, OnDetach: platform.Detached},
 	},
 }

@@ -68,7 +68,8 @@ func (s *service) findMember(ctx context.Context, teamID, email string) (identit
 
 // changeCrew changes the people of a team. how returns nil if they stay unchanged.
 func (s *service) changeCrew(ctx context.Context, teamID string,
-	how func([]identity.Member) ([]identity.Member, error)) (TeamListed, error) {
+	how func([]identity.Member) ([]identity.Member, error),
+) (TeamListed, error) {
 	return s.changeTeam(ctx, teamID, func(t teams.Team) (*draft, error) {
 		crews, err := s.peopleOf(ctx, []string{t.ID})
 		if err != nil {

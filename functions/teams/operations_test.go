@@ -90,26 +90,38 @@ func TestRefusals(t *testing.T) {
 		{"a name that is taken", "POST /teams", `{"name":" wEB"}`, 409, "name"},
 		{"a new name that is taken", "PUT " + path, `{"name":"other"}`, 409, "name"},
 		{"a name of null", "PUT " + path, `{"name":null}`, 400, "name"},
-		{"a member whom nobody knows", "POST /teams", `{"name":"x","members":["nobody@example.com"]}`, 400,
-			"nobody@example.com"},
-		{"a member of another organization", "POST /teams", `{"name":"x","members":["eve@example.com"]}`, 400,
-			"eve@example.com"},
+		{
+			"a member whom nobody knows", "POST /teams", `{"name":"x","members":["nobody@example.com"]}`, 400,
+			"nobody@example.com",
+		},
+		{
+			"a member of another organization", "POST /teams", `{"name":"x","members":["eve@example.com"]}`, 400,
+			"eve@example.com",
+		},
 		{"a member who is no address", "PUT " + path, `{"members":["bob"]}`, 400, "bob"},
 		{"a resource that does not exist", "POST /teams", `{"name":"x","resources":["` + nobody + `"]}`, 400, nobody},
 		{"a resource of another organization", "PUT " + path, `{"resources":["` + foreign + `"]}`, 400, foreign},
 		{"a resource by its native id", "PUT " + path, `{"resources":["i-1"]}`, 400, "i-1"},
-		{"giving what does not exist", "POST " + path + "/resources",
-			`{"resourceIDs":["` + s.ids[0] + `","` + nobody + `"]}`, 404, nobody},
-		{"giving what is of another organization", "POST " + path + "/resources", `{"resourceIDs":["` + foreign + `"]}`,
-			404, foreign},
+		{
+			"giving what does not exist", "POST " + path + "/resources",
+			`{"resourceIDs":["` + s.ids[0] + `","` + nobody + `"]}`, 404, nobody,
+		},
+		{
+			"giving what is of another organization", "POST " + path + "/resources", `{"resourceIDs":["` + foreign + `"]}`,
+			404, foreign,
+		},
 		{"giving nothing", "POST " + path + "/resources", `{"resourceIDs":[]}`, 400, "resourceIDs"},
 		{"taking what is not owned", "DELETE " + path + "/resources/" + s.ids[0], "", 404, s.ids[0]},
-		{"adding who is unknown", "POST " + path + "/members", `{"email":"nobody@example.com"}`, 404,
-			"nobody@example.com"},
+		{
+			"adding who is unknown", "POST " + path + "/members", `{"email":"nobody@example.com"}`, 404,
+			"nobody@example.com",
+		},
 		{"adding who is elsewhere", "POST " + path + "/members", `{"email":"eve@example.com"}`, 404, "eve@example.com"},
 		{"removing who is elsewhere", "DELETE " + path + "/members/eve@example.com", "", 404, "eve@example.com"},
-		{"removing who is not in it", "DELETE " + path + "/members/bob@example.com", "", 404,
-			"not a member of the team"},
+		{
+			"removing who is not in it", "DELETE " + path + "/members/bob@example.com", "", 404,
+			"not a member of the team",
+		},
 		{"a team that does not exist", "GET /teams/" + id.New("team", apitest.Start), "", 404, "team"},
 		{"what cannot be a team", "DELETE /teams/x", "", 404, "team"},
 		{"an order that nobody knows", "GET /teams?sort_by=colour", "", 400, "sort_by"},
@@ -198,12 +210,16 @@ func TestATeamOnWhichRolesAreHeldIsNotDeleted(t *testing.T) {
 func TestNobodyMakesRolesReachFurtherThanTheirOwn(t *testing.T) { // check 43
 	s := newFixture(t)
 	web := s.newTeam("Web", fmt.Sprintf(`,"resources":[%q]`, s.ids[0]))
-	keeper := identity.Caller{Org: ours, User: "usr_bob", Email: apitest.Email("bob"), Session: "s",
+	keeper := identity.Caller{
+		Org: ours, User: "usr_bob", Email: apitest.Email("bob"), Session: "s",
 		Grants: grant.ResolveGrants([]grant.Grant{
-			{Role: "role_keeper", Policies: []string{"teams:read", "teams:write", "resources:read"},
-				Scope: grant.OrgScope},
+			{
+				Role: "role_keeper", Policies: []string{"teams:read", "teams:write", "resources:read"},
+				Scope: grant.OrgScope,
+			},
 			{Role: grant.Operator, Scope: grant.TeamScope + web.ID},
-		})}
+		}),
+	}
 	path := "/teams/" + web.ID
 	// no user has a role on the team
 	apitest.Data[TeamListed](s.Call(keeper, "POST "+path+"/resources", fmt.Sprintf(`{"resourceID":%q}`, s.ids[1])))
@@ -256,8 +272,10 @@ func TestChangesAtTheSameTimeAreAllThere(t *testing.T) {
 	var wg sync.WaitGroup
 	for n, resource := range s.ids {
 		s.Join(ours, fmt.Sprint("user", n), grant.Viewer)
-		for request, body := range map[string]string{"/resources": fmt.Sprintf(`{"resourceIDs":[%q]}`, resource),
-			"/members": fmt.Sprintf(`{"email":"user%d@example.com"}`, n)} {
+		for request, body := range map[string]string{
+			"/resources": fmt.Sprintf(`{"resourceIDs":[%q]}`, resource),
+			"/members":   fmt.Sprintf(`{"email":"user%d@example.com"}`, n),
+		} {
 			wg.Go(func() {
 				for range 10 { // more rivals than the service itself tries again for
 					if s.Call(ada, "POST /teams/"+web.ID+request, body).Status == http.StatusOK {

@@ -161,7 +161,8 @@ func (s *service) listedTeams(ctx context.Context, some []teams.Team) ([]TeamLis
 
 // namedFirst returns the first members of each team with their names.
 func (s *service) namedFirst(ctx context.Context, people map[string][]identity.Member) (map[string][]TeamMember,
-	error) {
+	error,
+) {
 	var users []string
 	for _, members := range people {
 		for _, m := range members[:min(len(members), maxListed)] {

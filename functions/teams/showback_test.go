@@ -11,8 +11,10 @@ func TestDeleting_ATeamThatShowbackRulesNameIsRefusedAndNamesThem(t *testing.T) 
 	s := newFixture(t)
 	made := s.newTeam("Web", "")
 	rules := report.NewShowbackStore(s.Table)
-	rule := report.SavedShowbackRule{ID: "rule_1", Name: "Support", Method: report.Fixed,
-		Shares: []report.ShowbackShare{{TeamID: made.ID, Percent: money.FromInt(40)}}}
+	rule := report.SavedShowbackRule{
+		ID: "rule_1", Name: "Support", Method: report.Fixed,
+		Shares: []report.ShowbackShare{{TeamID: made.ID, Percent: money.FromInt(40)}},
+	}
 	s.Must(rules.Change(s.In(ours), ours, func([]report.SavedShowbackRule) ([]report.SavedShowbackRule, error) {
 		return []report.SavedShowbackRule{rule}, nil
 	}))

@@ -248,7 +248,8 @@ const maxChangeTries = 8
 
 // changeTeam changes a team. how returns nil if there is nothing to change.
 func (s *service) changeTeam(ctx context.Context, teamID string, how func(teams.Team) (*draft, error)) (TeamListed,
-	error) {
+	error,
+) {
 	for try := 1; ; try++ {
 		out, err := s.changeOnce(ctx, teamID, how)
 		if !fault.Is(err, fault.Conflict) || try == maxChangeTries {
@@ -258,7 +259,8 @@ func (s *service) changeTeam(ctx context.Context, teamID string, how func(teams.
 }
 
 func (s *service) changeOnce(ctx context.Context, teamID string, how func(teams.Team) (*draft, error)) (TeamListed,
-	error) {
+	error,
+) {
 	t, err := s.readTeam(ctx, teamID)
 	if err != nil {
 		return TeamListed{}, err

@@ -17,7 +17,7 @@ import (
 
 const (
 	mostTokens = 50 // of one user at a time
-	// rows of a user's list: those of an earlier epoch are deleted when the first token of the next is created
+	// rows of a user's list: those of an earlier epoch are deleted when the first token of the next is created.
 	pageSize = 1 + 2*mostTokens
 	tries    = 20 // of writing a new token while the same user makes others
 )
@@ -172,8 +172,10 @@ func tokenWrites(t identity.PAT, hash string, made int64) ([]table.Write, error)
 	}
 	all := []row{
 		{identity.PATKey(hash), t},
-		{identity.PATListKey(t.User, t.ID),
-			identity.PATEntry{ID: t.ID, Hash: hash, Name: t.Name, Epoch: t.Epoch, Due: due}},
+		{
+			identity.PATListKey(t.User, t.ID),
+			identity.PATEntry{ID: t.ID, Hash: hash, Name: t.Name, Epoch: t.Epoch, Due: due},
+		},
 	}
 	if due != "" {
 		all = append(all, row{identity.PATDueKey(due, t.ID), identity.PATNotice{ID: t.ID, Hash: hash}})

@@ -98,7 +98,8 @@ func (s service) listTokens(ctx context.Context, _ *struct{}) ([]Token, error) {
 // liveTokens returns the working tokens that the caller may see, in the order of keys.
 func (s service) liveTokens(c identity.Caller, u identity.User, keys []table.Key,
 	found map[table.Key]table.Item) ([]Token,
-	error) {
+	error,
+) {
 	out := make([]Token, 0, len(keys))
 	for _, k := range keys {
 		row, there := found[k]

@@ -250,8 +250,10 @@ func TestAResetEndsTheTokens(t *testing.T) {
 	d.Change(identity.SessionKey("s-"+ada), table.Add("epoch", 1)) // logged in anew
 	d.newToken(ada, "old", 90)
 	hash := apitest.Value(identity.ParsePAT(old.Secret))(d)
-	for _, k := range []table.Key{identity.PATKey(hash), identity.PATListKey(ada, old.ID),
-		identity.PATDueKey("2026-06-01", old.ID)} {
+	for _, k := range []table.Key{
+		identity.PATKey(hash), identity.PATListKey(ada, old.ID),
+		identity.PATDueKey("2026-06-01", old.ID),
+	} {
 		if _, ok := d.get(k); ok {
 			t.Errorf("%v is still there", k)
 		}

@@ -63,14 +63,17 @@ func newInvitation(ctx context.Context, in *inviteInput) (membership.Invitation,
 		return membership.Invitation{}, err
 	}
 	name, err := accounts.PersonName(in.Body.Name, address)
-	return membership.Invitation{Email: address, Name: name, Role: in.Body.Role,
-		Inviter: identity.CallerFrom(ctx).User}, err
+	return membership.Invitation{
+		Email: address, Name: name, Role: in.Body.Role,
+		Inviter: identity.CallerFrom(ctx).User,
+	}, err
 }
 
 // pendingInvitation returns the existing invitation of the address, or the zero invitation. It refuses to invite a
 // member, and to replace an invitation that the caller could not have given.
 func (s service) pendingInvitation(ctx context.Context, a identity.Access, address string) (membership.Invitation,
-	error) {
+	error,
+) {
 	_, _, err := s.FindMember(ctx, identity.CallerOrg(ctx), address)
 	if err == nil {
 		return membership.Invitation{},

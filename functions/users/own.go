@@ -23,8 +23,10 @@ type Profile struct {
 }
 
 func showProfile(u identity.User) Profile {
-	return Profile{ID: u.ID, Email: u.Email, Name: u.Name, EmailVerified: u.Verified, CreatedAt: u.Created,
-		UpdatedAt: u.Updated}
+	return Profile{
+		ID: u.ID, Email: u.Email, Name: u.Name, EmailVerified: u.Verified, CreatedAt: u.Created,
+		UpdatedAt: u.Updated,
+	}
 }
 
 func (s service) getProfile(ctx context.Context, _ *struct{}) (Profile, error) {

@@ -41,8 +41,10 @@ type HeldRole struct {
 
 // newMemberUser returns the client's view of a member.
 func newMemberUser(u identity.User, m identity.Member) User {
-	out := User{Email: m.Email, Name: u.Name, Status: active, Roles: []HeldRole{}, EmailVerified: u.Verified,
-		JoinedAt: &m.Joined}
+	out := User{
+		Email: m.Email, Name: u.Name, Status: active, Roles: []HeldRole{}, EmailVerified: u.Verified,
+		JoinedAt: &m.Joined,
+	}
 	if m.Disabled {
 		out.Status = disabled
 	}

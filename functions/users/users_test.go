@@ -70,8 +70,10 @@ func TestWhatCannotBeInvited(t *testing.T) {
 		{"no real address", `{"email":"eve"}`, "email", 400},
 		{"a header", `{"email":"eve@example.com\r\nBcc: x@example.com"}`, "email", 400},
 		{"an unknown role", `{"email":"eve@example.com","role":"emperor"}`, "emperor", 400},
-		{"a role of somebody else", `{"email":"eve@example.com","role":"role_01k8z3v5y0e6m9x2q4t7r1c8bd"}`, "role_",
-			400},
+		{
+			"a role of somebody else", `{"email":"eve@example.com","role":"role_01k8z3v5y0e6m9x2q4t7r1c8bd"}`, "role_",
+			400,
+		},
 		{"a name of two lines", `{"email":"eve@example.com","name":"a\nb"}`, "name", 400},
 		{"a name too long", `{"email":"eve@example.com","name":"` + strings.Repeat("x", 101) + `"}`, "name", 400},
 		{"oneself", `{"email":"ada@example.com"}`, "member already", 409},
@@ -131,26 +133,42 @@ func TestWhoMayChangeWhom(t *testing.T) {
 		{"a viewer sees no users", "vic", "GET /users", "", "", 403},
 		{"a viewer invites nobody", "vic", "POST /users", "", `{"email":"x@example.com"}`, 403},
 		{"a viewer promotes nobody", "vic", "PATCH /users/{}", apitest.Email("vic"), `{"role":"owner"}`, 403},
-		{"an admin does not promote themselves", "adam", "PATCH /users/{}", apitest.Email("adam"), `{"role":"owner"}`,
-			403},
-		{"nor give themselves what they have", "adam", "PATCH /users/{}", apitest.Email("adam"), `{"role":"admin"}`,
-			403},
+		{
+			"an admin does not promote themselves", "adam", "PATCH /users/{}", apitest.Email("adam"), `{"role":"owner"}`,
+			403,
+		},
+		{
+			"nor give themselves what they have", "adam", "PATCH /users/{}", apitest.Email("adam"), `{"role":"admin"}`,
+			403,
+		},
 		{"nor lock themselves out", "adam", "PATCH /users/{}", apitest.Email("adam"), `{"status":"disabled"}`, 403},
-		{"an owner does not demote themselves", "ada", "PATCH /users/{}", apitest.Email("ada"), `{"role":"viewer"}`,
-			403},
+		{
+			"an owner does not demote themselves", "ada", "PATCH /users/{}", apitest.Email("ada"), `{"role":"viewer"}`,
+			403,
+		},
 		{"an admin makes no owner", "adam", "PATCH /users/{}", apitest.Email("vic"), `{"role":"owner"}`, 403},
 		{"an admin invites no owner", "adam", "POST /users", "", `{"email":"x@example.com","role":"owner"}`, 403},
-		{"an admin does not demote an owner", "adam", "PATCH /users/{}", apitest.Email("ada"), `{"role":"viewer"}`,
-			403},
-		{"an admin does not lock an owner out", "adam", "PATCH /users/{}", apitest.Email("ada"),
-			`{"status":"disabled"}`, 403},
+		{
+			"an admin does not demote an owner", "adam", "PATCH /users/{}", apitest.Email("ada"), `{"role":"viewer"}`,
+			403,
+		},
+		{
+			"an admin does not lock an owner out", "adam", "PATCH /users/{}", apitest.Email("ada"),
+			`{"status":"disabled"}`, 403,
+		},
 		{"an admin does not remove an owner", "adam", "DELETE /users/{}", apitest.Email("ada"), "", 403},
-		{"an admin does not withdraw an owner's invitation", "adam", "DELETE /users/{}", apitest.Email("boss"), "",
-			403},
-		{"an admin does not change an owner's invitation", "adam", "PATCH /users/{}", apitest.Email("boss"),
-			`{"role":"viewer"}`, 403},
-		{"an admin does not replace an owner's invitation", "adam", "POST /users", "",
-			`{"email":"boss@example.com","role":"viewer"}`, 403},
+		{
+			"an admin does not withdraw an owner's invitation", "adam", "DELETE /users/{}", apitest.Email("boss"), "",
+			403,
+		},
+		{
+			"an admin does not change an owner's invitation", "adam", "PATCH /users/{}", apitest.Email("boss"),
+			`{"role":"viewer"}`, 403,
+		},
+		{
+			"an admin does not replace an owner's invitation", "adam", "POST /users", "",
+			`{"email":"boss@example.com","role":"viewer"}`, 403,
+		},
 		{"an admin makes an editor", "adam", "PATCH /users/{}", apitest.Email("vic"), `{"role":"editor"}`, 200},
 		{"an owner makes an owner", "ada", "PATCH /users/{}", apitest.Email("vic"), `{"role":"owner"}`, 200},
 		{"an owner demotes an owner", "ada", "PATCH /users/{}", apitest.Email("other"), `{"role":"viewer"}`, 200},
@@ -283,8 +301,10 @@ func TestPagesOfUsers(t *testing.T) {
 	}
 	for i := range 12 {
 		apitest.Value(s.People.StoreInvitation(s.Context(), here, membership.Invitation{},
-			membership.Invitation{Email: apitest.Email(fmt.Sprintf("i%02d", i)), Role: "viewer",
-				Inviter: "usr_ada"}))(s)
+			membership.Invitation{
+				Email: apitest.Email(fmt.Sprintf("i%02d", i)), Role: "viewer",
+				Inviter: "usr_ada",
+			}))(s)
 	}
 	var seen []string
 	for page := 1; page <= 5; page++ {

@@ -21,8 +21,10 @@ var Declaration = platform.Declaration{
 	Samples: []string{"list"},
 	Kinds:   []platform.Kind{{Name: "webhook", Prefix: "whk", Delete: "deleteWebhook"}},
 	Names: []platform.Reference{
-		{From: "webhook", To: "cloud account", Fields: []string{"scopeID"}, OnDelete: platform.Refused,
-			OnDetach: platform.Ended},
+		{
+			From: "webhook", To: "cloud account", Fields: []string{"scopeID"}, OnDelete: platform.Refused,
+			OnDetach: platform.Ended,
+		},
 		{From: "webhook", To: "resource group", Fields: []string{"scopeID"}, OnDelete: platform.Refused},
 		{From: "webhook", To: "team", Fields: []string{"scopeID"}, OnDelete: platform.Refused},
 		{From: "webhook", To: "resource", Fields: []string{"scopeID"}, OnDelete: platform.Kept},

@@ -62,8 +62,10 @@ func (s *service) test(ctx context.Context, in *WebhookInput) (WebhookDelivery, 
 	}
 	m := delivery.Message{
 		ID: delivery.NewID(now), Org: org, Target: delivery.Target{Kind: delivery.Webhook, ID: w.ID}, Total: 1,
-		Events: []event.Event{{ID: id.New("event", now), Key: testType, ScopeType: event.ScopeOrg, At: now,
-			Subject: w.ID, Data: json.RawMessage("{}")}},
+		Events: []event.Event{{
+			ID: id.New("event", now), Key: testType, ScopeType: event.ScopeOrg, At: now,
+			Subject: w.ID, Data: json.RawMessage("{}"),
+		}},
 	}
 	a, sent := s.sender.Send(ctx, m)
 	if fault.Is(sent, fault.Internal) || fault.Is(sent, fault.NotFound) {
@@ -84,8 +86,10 @@ func (s *service) listDeliveries(ctx context.Context, in *deliveriesInput) (rest
 	if err != nil {
 		return rest.List[WebhookDelivery]{}, err
 	}
-	of := delivery.Filter{Kinds: []delivery.Kind{delivery.Webhook}, TargetID: w.ID, Statuses: in.Status,
-		From: w.CreatedAt}
+	of := delivery.Filter{
+		Kinds: []delivery.Kind{delivery.Webhook}, TargetID: w.ID, Statuses: in.Status,
+		From: w.CreatedAt,
+	}
 	found, err := s.deliveries.List(ctx, identity.CallerOrg(ctx), of, in.Page)
 	return rest.MapItems(found, newDelivery), err
 }

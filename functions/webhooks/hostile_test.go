@@ -24,8 +24,10 @@ func TestWebhooks_HostileAddressesAreNotReached(t *testing.T) {
 	org := ada.Org
 	for _, address := range append([]string{f.URL}, ssrfguardtest.Hostile...) {
 		f.Call(ada, "POST /webhooks", map[string]any{"name": "x", "url": address}).Want(http.StatusBadRequest, "url")
-		w := receiver.Webhook{Row: receiver.Row{ID: id.New(receiver.WebhookPrefix, f.Clock.Now()), Name: "x",
-			Enabled: true}}
+		w := receiver.Webhook{Row: receiver.Row{
+			ID: id.New(receiver.WebhookPrefix, f.Clock.Now()), Name: "x",
+			Enabled: true,
+		}}
 		f.Must(f.store.Seal(f.In(org), org, &w, &receiver.WebhookSecrets{URL: address, Key: receiver.NewWebhookKey()}))
 		f.Must(f.store.Create(f.In(org), org, &w))
 		m := delivery.Message{

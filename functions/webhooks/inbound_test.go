@@ -30,8 +30,10 @@ const (
 func (f *fixture) connected(org, kind string) (i receiver.Integration, address, secret string) {
 	f.Helper()
 	s := receiver.NewIntegrationStore(f.Table, f.Sealer)
-	i = receiver.Integration{Kind: kind,
-		Row: receiver.Row{ID: id.New(receiver.IntegrationPrefix, f.Clock.Now()), Name: kind, Enabled: true}}
+	i = receiver.Integration{
+		Kind: kind,
+		Row:  receiver.Row{ID: id.New(receiver.IntegrationPrefix, f.Clock.Now()), Name: kind, Enabled: true},
+	}
 	secret = apitest.Value(s.MakeInbound(f.In(org), org, &i))(f)
 	f.Must(s.Create(f.In(org), org, &i))
 	return i, "/webhooks/" + kind + "?organisation=" + org + "&integration=" + i.ID, secret
@@ -85,8 +87,10 @@ func TestGitHub_WhatComesIsKeptOnce(t *testing.T) {
 	f := newFixture(t)
 	i, address, secret := f.connected(apitest.Org, receiver.GitHub)
 	signature := hubSignature(secret, pushBody)
-	headers := []string{"X-Hub-Signature-256", signature, "X-GitHub-Event", "push", "X-GitHub-Delivery",
-		"72d3162e-cc78-11e3-81ab-4c9367dc0958"}
+	headers := []string{
+		"X-Hub-Signature-256", signature, "X-GitHub-Event", "push", "X-GitHub-Delivery",
+		"72d3162e-cc78-11e3-81ab-4c9367dc0958",
+	}
 	f.post(address, pushBody, headers...).Want(http.StatusOK, `"duplicate":false`).AtMost(5)
 	got := f.received(&i)
 	if len(got) != 1 || got[0].Repository != "octo/shop" || got[0].Ref != "refs/heads/main" ||
@@ -205,8 +209,10 @@ func TestGitLab_ATokenOrASignature(t *testing.T) {
 	signed := func(at time.Time, messageID, body string) []string {
 		w := apitest.Value(standard.NewWebhook(secret))(t)
 		signature := apitest.Value(w.Sign(messageID, at, []byte(body)))(t)
-		return []string{"webhook-id", messageID, "webhook-timestamp", strconv.FormatInt(at.Unix(), 10),
-			"webhook-signature", signature}
+		return []string{
+			"webhook-id", messageID, "webhook-timestamp", strconv.FormatInt(at.Unix(), 10),
+			"webhook-signature", signature,
+		}
 	}
 	now := f.Clock.Now()
 	for n, c := range []struct {

@@ -81,8 +81,10 @@ type GitHubInput struct {
 }
 
 func (s *service) receiveGitHub(ctx context.Context, in *GitHubInput) (Receipt, error) {
-	d := delivered{Inbound: in.Inbound, kind: receiver.GitHub, event: in.Event, delivery: in.Delivery,
-		body: in.RawBody}
+	d := delivered{
+		Inbound: in.Inbound, kind: receiver.GitHub, event: in.Event, delivery: in.Delivery,
+		body: in.RawBody,
+	}
 	// GitHub signs only the body, so an attacker could repeat it with another delivery ID. Therefore the body is a
 	// mark as well.
 	d.marks = []string{"body " + string(in.RawBody)}

@@ -70,9 +70,11 @@ func TestStandardWebhooksVerifiesWhatWeSend(t *testing.T) {
 		{"almost five minutes later", of(made.Secret, now.Add(299*time.Second), first), good},
 		{"sent again after more", of(made.Secret, now.Add(301*time.Second), first), "Message timestamp too old"},
 		{"before its time", of(made.Secret, now.Add(-301*time.Second), first), "Message timestamp too new"},
-		{"with another time",
+		{
+			"with another time",
 			of(made.Secret, now.Add(time.Hour), first, "webhook-timestamp",
-				strconv.FormatInt(now.Add(time.Hour).Unix(), 10)), "No matching signature found"},
+				strconv.FormatInt(now.Add(time.Hour).Unix(), 10)), "No matching signature found",
+		},
 		{"with another body", of(made.Secret, now, changed), "No matching signature found"},
 		{"under another id", of(made.Secret, now, first, "webhook-id", "dlv_1"), "No matching signature found"},
 		{"by another secret", of(receiver.NewWebhookKey(), now, first), "No matching signature found"},

@@ -90,20 +90,30 @@ func TestWebhooks_BadInputIsRefusedByFieldAndValue(t *testing.T) {
 		"no address":   {map[string]any{"url": ""}, []string{"url"}},
 		"metadata":     {map[string]any{"url": "http://169.254.169.254/latest"}, []string{"url", "metadata"}},
 		"a user in it": {map[string]any{"url": "https://user:hush@example.com/"}, []string{"url", "user"}},
-		"an unknown type": {map[string]any{"eventTypes": []string{"budget.lost"}},
-			[]string{"eventTypes", "budget.lost"}},
+		"an unknown type": {
+			map[string]any{"eventTypes": []string{"budget.lost"}},
+			[]string{"eventTypes", "budget.lost"},
+		},
 		"a scope without id":  {map[string]any{"scopeType": "team"}, []string{"scopeID", "team"}},
 		"an id without scope": {map[string]any{"scopeID": "x"}, []string{"scopeID", "x"}},
 		"an unknown scope":    {map[string]any{"scopeType": "tag", "scopeID": "x"}, []string{"scopeType"}},
 		"another one's team":  {map[string]any{"scopeType": "team", "scopeID": theirs}, []string{"scopeID", theirs}},
-		"an unknown account": {map[string]any{"scopeType": "cloud_account", "scopeID": "ca_1"},
-			[]string{"scopeID", "ca_1"}},
-		"an unknown group": {map[string]any{"scopeType": "resource_group", "scopeID": id.New("grp", f.Clock.Now())},
-			[]string{"scopeID"}},
-		"an unknown resource": {map[string]any{"scopeType": "resource", "scopeID": "i-404"},
-			[]string{"scopeID", "i-404"}},
-		"too long an address": {map[string]any{"url": "https://example.com/" + strings.Repeat("x", 2048)},
-			[]string{"url"}},
+		"an unknown account": {
+			map[string]any{"scopeType": "cloud_account", "scopeID": "ca_1"},
+			[]string{"scopeID", "ca_1"},
+		},
+		"an unknown group": {
+			map[string]any{"scopeType": "resource_group", "scopeID": id.New("grp", f.Clock.Now())},
+			[]string{"scopeID"},
+		},
+		"an unknown resource": {
+			map[string]any{"scopeType": "resource", "scopeID": "i-404"},
+			[]string{"scopeID", "i-404"},
+		},
+		"too long an address": {
+			map[string]any{"url": "https://example.com/" + strings.Repeat("x", 2048)},
+			[]string{"url"},
+		},
 		"an address of a file": {map[string]any{"url": "file:///etc/passwd"}, []string{"url"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -116,9 +126,11 @@ func TestWebhooks_BadInputIsRefusedByFieldAndValue(t *testing.T) {
 		})
 	}
 	made := f.hook(nil)
-	for body, word := range map[string]string{`{"url":null}`: "url", `{"enabled":null}`: "enabled",
+	for body, word := range map[string]string{
+		`{"url":null}`: "url", `{"enabled":null}`: "enabled",
 		`{"name":null}`: "name", `{"url":"http://169.254.169.254/"}`: "metadata",
-		`{"scopeType":"team","scopeID":"team_1"}`: "team_1"} {
+		`{"scopeType":"team","scopeID":"team_1"}`: "team_1",
+	} {
 		f.Call(ada, "PUT /webhooks/"+made.ID, body).Want(http.StatusBadRequest, word)
 	}
 	for i := range receiver.Most - 1 {
@@ -283,12 +295,18 @@ func TestMatch_FindsWhoIsToBeTold(t *testing.T) {
 		want string
 	}{
 		"a budget": {event.Event{Key: "budget.exceeded", ScopeType: "org"}, "all budgets"},
-		"a team's resource": {event.Event{Key: event.ResourceStarted, ScopeType: "resource", ScopeID: "i-1",
-			Within: []event.Scope{{Type: "team", ID: team}}}, "a team all"},
-		"a resource of nobody's": {event.Event{Key: event.ResourceStarted, ScopeType: "resource", ScopeID: "i-1"},
-			"all"},
-		"a budget of another team": {event.Event{Key: "budget.exceeded", ScopeType: "team", ScopeID: "team_2"},
-			"all budgets"},
+		"a team's resource": {event.Event{
+			Key: event.ResourceStarted, ScopeType: "resource", ScopeID: "i-1",
+			Within: []event.Scope{{Type: "team", ID: team}},
+		}, "a team all"},
+		"a resource of nobody's": {
+			event.Event{Key: event.ResourceStarted, ScopeType: "resource", ScopeID: "i-1"},
+			"all",
+		},
+		"a budget of another team": {
+			event.Event{Key: "budget.exceeded", ScopeType: "team", ScopeID: "team_2"},
+			"all budgets",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var found []delivery.Target
@@ -323,8 +341,10 @@ func TestWebhooks_SeveralAtOnceAreNoMoreThanTheMost(t *testing.T) {
 	errs := make([]error, makers)
 	for i := range errs {
 		wg.Go(func() {
-			w := receiver.Webhook{Row: receiver.Row{ID: id.New(receiver.WebhookPrefix, f.Clock.Now()),
-				Name: "late " + strconv.Itoa(i)}}
+			w := receiver.Webhook{Row: receiver.Row{
+				ID:   id.New(receiver.WebhookPrefix, f.Clock.Now()),
+				Name: "late " + strconv.Itoa(i),
+			}}
 			errs[i] = store.Create(f.In(apitest.Org), apitest.Org, &w)
 		})
 	}

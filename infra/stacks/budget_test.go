@@ -117,10 +117,14 @@ func TestStacks_TheNextLimitIsThePathsOfTheAPI(t *testing.T) {
 	}
 	more := planned - len(functions.All())
 	limits := []limit{
-		{"paths of the API", len(paths) * (len(groups) + more) / len(groups), mostPaths,
-			"route one {proxy+} for a whole group, or make a second API under a base path"},
-		{"kB of " + stacks.Root, len(files[0].Text) * (len(groups) + more) / len(groups) / 1000, 1000,
-			"move the API into a stack of its own"},
+		{
+			"paths of the API", len(paths) * (len(groups) + more) / len(groups), mostPaths,
+			"route one {proxy+} for a whole group, or make a second API under a base path",
+		},
+		{
+			"kB of " + stacks.Root, len(files[0].Text) * (len(groups) + more) / len(groups) / 1000, 1000,
+			"move the API into a stack of its own",
+		},
 		{"children of the root", len(files) - 1, mostResources, "nest once more"},
 	}
 	for _, l := range limits {

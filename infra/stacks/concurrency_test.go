@@ -125,8 +125,10 @@ func TestLinks_AreMadeByAFunctionOfTheirOwn(t *testing.T) {
 		}
 	}
 	rights := d.rights(t, ids["links"])
-	for _, want := range []string{`["s3:PutObject"],"Effect":"Allow","Resource":"${ArchiveArn}/*/uploads/*"`,
-		`["s3:GetObject"],"Effect":"Allow","Resource":"${ArchiveArn}/*/exports/*"`} {
+	for _, want := range []string{
+		`["s3:PutObject"],"Effect":"Allow","Resource":"${ArchiveArn}/*/uploads/*"`,
+		`["s3:GetObject"],"Effect":"Allow","Resource":"${ArchiveArn}/*/exports/*"`,
+	} {
 		if !strings.Contains(rights, want) {
 			t.Errorf("what links signs may not %s: %s", want, rights)
 		}

@@ -221,8 +221,10 @@ func checkStatement(t *testing.T, name string, s map[string]any) {
 		t.Errorf("%s may %v without a partition that it names: %s", name, got.Action, b)
 	}
 	writes := slices.ContainsFunc(got.Action, func(a string) bool {
-		return slices.Contains([]string{"dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem",
-			"dynamodb:BatchWriteItem"}, a)
+		return slices.Contains([]string{
+			"dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem",
+			"dynamodb:BatchWriteItem",
+		}, a)
 	})
 	appends := slices.Equal(got.Action, []string{"dynamodb:PutItem"}) &&
 		got.Condition.Where["dynamodb:EnclosingOperation"] == "TransactWriteItems"
@@ -237,7 +239,8 @@ func checkStatement(t *testing.T, name string, s map[string]any) {
 // readsStream reports whether a statement allows only to read the stream. Streams have no keys.
 func readsStream(s map[string]any) bool {
 	return s["Resource"] == "${TableArn}/stream/*" && len(s) == 3 && reflect.DeepEqual(s["Action"], []any{
-		"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams"})
+		"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams",
+	})
 }
 
 // isTable reports whether the resource of a statement is the table of template.yaml.

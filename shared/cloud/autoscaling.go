@@ -119,8 +119,10 @@ func (d discreet) SetAutoscaling(ctx context.Context, kind, region, uid string, 
 }
 
 func notAutoscaled(kind string) error {
-	return &Error{Class: Unsupported,
-		Message: fmt.Sprintf("resources of type %s are not scaled by this provider", kind)}
+	return &Error{
+		Class:   Unsupported,
+		Message: fmt.Sprintf("resources of type %s are not scaled by this provider", kind),
+	}
 }
 
 var _ Autoscaler = discreet{}

@@ -35,7 +35,8 @@ type rangedBill struct {
 // NewRangedBill returns a reader of a file of the given size. fetch fills p with the bytes at offset off, or returns
 // an error. The end of ctx ends the reading.
 func NewRangedBill(ctx context.Context, size int64,
-	fetch func(ctx context.Context, p []byte, off int64) error) BillReader {
+	fetch func(ctx context.Context, p []byte, off int64) error,
+) BillReader {
 	return &rangedBill{ctx: ctx, size: size, fetch: fetch, short: map[int64][]byte{}}
 }
 

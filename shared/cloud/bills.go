@@ -66,7 +66,7 @@ const (
 	FOCUSForm     BillForm = "focus"
 	LegacyCURForm BillForm = "cur"
 	CUR2Form      BillForm = "cur2"
-	// the billed part of an amortized bill; actual cost alone has no form ("")
+	// the billed part of an amortized bill; actual cost alone has no form ("").
 	AzureActualForm    BillForm = "azure_actual"
 	AzureAmortizedForm BillForm = "azure_amortized" // the effective part of an amortized bill
 	GoogleForm         BillForm = "google"

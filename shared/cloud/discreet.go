@@ -212,8 +212,10 @@ func (d discreetClusters) EnterCluster(ctx context.Context, region, name string)
 	access, ok := d.clusters.(ClusterAccess)
 	if !ok {
 		return ClusterEntry{},
-			&Error{Class: Unsupported,
-				Message: "the clusters of this account cannot be entered with its credentials: hand a kubeconfig over"}
+			&Error{
+				Class:   Unsupported,
+				Message: "the clusters of this account cannot be entered with its credentials: hand a kubeconfig over",
+			}
 	}
 	e, err := access.EnterCluster(ctx, region, name)
 	if token := e.Token; token != nil {

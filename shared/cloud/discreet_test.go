@@ -60,8 +60,10 @@ func TestDiscreet(t *testing.T) {
 	_, cluster := c.(Clusters).Cluster(ctx, "", "")
 	_, organisation := c.(Organisations).Organisation(ctx)
 	_, members := c.(Organisations).Members(ctx, true)
-	for i, err := range []error{organisation, members, identify, regions, list, read, results[0].Err,
-		c.Scale(ctx, "", "", "", Capacity{}), probe, names, cluster} {
+	for i, err := range []error{
+		organisation, members, identify, regions, list, read, results[0].Err,
+		c.Scale(ctx, "", "", "", Capacity{}), probe, names, cluster,
+	} {
 		if err == nil || err.Error() != "x:Y: No (secret): you sent (secret)" || !errors.Is(err, context.Canceled) ||
 			ClassOf(err) != Refused {
 			t.Errorf("call %d says %v", i, err)

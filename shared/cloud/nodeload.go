@@ -35,8 +35,10 @@ type NodeLoad struct {
 // String returns the load in the form of the node's fact: "shop/Deployment/web 2 0.5 1 0".
 func (l NodeLoad) String() string {
 	number := func(v float64) string { return strconv.FormatFloat(math.Round(v*1e6)/1e6, 'f', -1, 64) }
-	return strings.Join([]string{l.Namespace + "/" + l.Kind + "/" + l.Name, strconv.Itoa(l.Pods), number(l.Cores),
-		number(l.GiB), number(l.GPUs)}, " ")
+	return strings.Join([]string{
+		l.Namespace + "/" + l.Kind + "/" + l.Name, strconv.Itoa(l.Pods), number(l.Cores),
+		number(l.GiB), number(l.GPUs),
+	}, " ")
 }
 
 // ParseNodeLoad parses the result of NodeLoad.String.

@@ -16,8 +16,10 @@ func (b *bad) methods(t *testing.T) {
 		b.ask(t, http.MethodGet, group+"?_method=DELETE", "", header, http.MethodDelete)
 		b.ask(t, http.MethodPost, group, "_method=DELETE", header, http.MethodDelete)
 	}
-	for _, method := range []string{"get", "delete", "Delete", "DELETE ", http.MethodTrace, http.MethodConnect,
-		"PROPFIND", "X", "QUERY"} {
+	for _, method := range []string{
+		"get", "delete", "Delete", "DELETE ", http.MethodTrace, http.MethodConnect,
+		"PROPFIND", "X", "QUERY",
+	} {
 		if w := b.ask(t, method, group, ""); w.Code != http.StatusMethodNotAllowed {
 			t.Errorf("%q: %d %.200s", method, w.Code, w.Body)
 		}
@@ -66,13 +68,17 @@ func (b *bad) massAssignment(t *testing.T) {
 	group := "/resource-groups/" + b.e["groupID"]
 	for _, c := range [][3]string{
 		{http.MethodPost, "/organisations", `{"name":"Forged",` + forged + `}`},
-		{http.MethodPost, "/auth/signup",
-			`{"email":"forged@example.com","password":"correct horse battery 43",` + forged + `}`},
+		{
+			http.MethodPost, "/auth/signup",
+			`{"email":"forged@example.com","password":"correct horse battery 43",` + forged + `}`,
+		},
 		{http.MethodPost, "/resource-groups", `{"name":"Forged",` + forged + `}`},
 		{http.MethodPut, group, `{"description":"x",` + forged + `}`},
 		{http.MethodPut, account, `{"name":"Forged","provider":"aws","cloudAccountID":"999",` + forged + `}`},
-		{http.MethodPost, "/cloud-accounts",
-			`{"name":"Forged 2","provider":"simulated","cloudAccountID":"forged","authMethod":"simulated","permissionLevel":"read_write","credentials":{"size":"1"},` + forged + `}`},
+		{
+			http.MethodPost, "/cloud-accounts",
+			`{"name":"Forged 2","provider":"simulated","cloudAccountID":"forged","authMethod":"simulated","permissionLevel":"read_write","credentials":{"size":"1"},` + forged + `}`,
+		},
 		{http.MethodGet, group + "?orgId=org_0&role=owner", ""},
 	} {
 		w := b.ask(t, c[0], c[1], c[2], "X-Org-Id", "org_00000000000000000000000000", "X-Role", "owner", "X-User-Id",
@@ -80,8 +86,10 @@ func (b *bad) massAssignment(t *testing.T) {
 		if w.Code != http.StatusOK {
 			t.Errorf("%s %s: %d %.300s", c[0], c[1], w.Code, w.Body)
 		}
-		for _, taken := range []string{"0000000000", "2001-01-01", ":4711", "usr_forged", "job_forged",
-			`"emailVerified":true`, `"cloudAccountID":"999"`, "owner", "god"} {
+		for _, taken := range []string{
+			"0000000000", "2001-01-01", ":4711", "usr_forged", "job_forged",
+			`"emailVerified":true`, `"cloudAccountID":"999"`, "owner", "god",
+		} {
 			if strings.Contains(w.Body.String(), taken) {
 				t.Errorf("%s %s takes %s over: %.500s", c[0], c[1], taken, w.Body)
 			}
@@ -117,8 +125,13 @@ func (b *bad) smuggling(t *testing.T) {
 			}
 		}
 	}
-	for _, header := range [][]string{{"Host", "evil.example"}, {"X-Forwarded-Host", "evil.example"},
-		{"X-Forwarded-For", "1.2.3.4, 5.6.7.8"}, {"X-Original-URL", "/healthz"}, {"X-Rewrite-URL", "/healthz"}} {
+	for _, header := range [][]string{
+		{"Host", "evil.example"},
+		{"X-Forwarded-Host", "evil.example"},
+		{"X-Forwarded-For", "1.2.3.4, 5.6.7.8"},
+		{"X-Original-URL", "/healthz"},
+		{"X-Rewrite-URL", "/healthz"},
+	} {
 		if w := b.ask(t, http.MethodGet, "/organisations", "", header...); w.Body.String() != want {
 			t.Errorf("%v: %d %.300s, want %s", header, w.Code, w.Body, want)
 		}
@@ -146,8 +159,10 @@ func (b *bad) strangeNames(t *testing.T) {
 			{http.MethodPost, "/resource-groups", `{"name":%}`},
 			{http.MethodPut, "/resource-groups/" + b.e["groupID"], `{"name":%}`},
 			{http.MethodPut, "/cloud-accounts/" + b.e["accountID"], `{"name":%}`},
-			{http.MethodPost, "/cloud-accounts",
-				`{"name":%,"provider":"simulated","cloudAccountID":"named","authMethod":"simulated","permissionLevel":"read_only","credentials":{"size":"1"}}`},
+			{
+				http.MethodPost, "/cloud-accounts",
+				`{"name":%,"provider":"simulated","cloudAccountID":"named","authMethod":"simulated","permissionLevel":"read_only","credentials":{"size":"1"}}`,
+			},
 		} {
 			quoted, err := json.Marshal(name)
 			if err != nil {

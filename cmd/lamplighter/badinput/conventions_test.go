@@ -72,8 +72,10 @@ func (b *bad) times(t *testing.T) {
 	for _, op := range b.ops {
 		for _, name := range timed(op) {
 			some++
-			for _, good := range []string{"2026-11-22", "2026-11-22T09:30:00Z", "2026-11-22T09:30:00.123456789+05:30",
-				"1969-01-01", "0001-01-01", "9999-12-31"} {
+			for _, good := range []string{
+				"2026-11-22", "2026-11-22T09:30:00Z", "2026-11-22T09:30:00.123456789+05:30",
+				"1969-01-01", "0001-01-01", "9999-12-31",
+			} {
 				w := b.ask(t, op.Method, b.target(op, "", "")+"?"+name+"="+url.QueryEscape(good), "")
 				if w.Code != http.StatusOK && !tooLong(op, w.Body.Bytes()) && !unmeasured(op, w.Body.Bytes()) {
 					t.Errorf("%s?%s=%s: %d %s", op.OperationID, name, good, w.Code, w.Body)
@@ -356,8 +358,10 @@ func (b *bad) exports(t *testing.T) {
 			(w.Code != http.StatusBadRequest || !strings.HasPrefix(message(w.Body.Bytes()), "cursor: ")) {
 			t.Errorf("%s: a cursor that is none: %d %s", op.OperationID, w.Code, w.Body)
 		}
-		for format, kind := range map[string]string{"csv": "text/csv; charset=utf-8",
-			"ndjson": "application/x-ndjson"} {
+		for format, kind := range map[string]string{
+			"csv":    "text/csv; charset=utf-8",
+			"ndjson": "application/x-ndjson",
+		} {
 			w := b.ask(t, op.Method, op.Path+"?format="+format, "")
 			if w.Code != http.StatusOK || w.Header().Get("Content-Type") != kind ||
 				strings.Count(w.Body.String(), "\n") < 5 {

@@ -19,8 +19,10 @@ type Sample struct {
 }
 
 func newSample() Sample {
-	return Sample{Calls: map[string]int{}, Units: map[string]table.Usage{}, Transitions: map[string]int{},
-		Millis: map[string]int{}}
+	return Sample{
+		Calls: map[string]int{}, Units: map[string]table.Usage{}, Transitions: map[string]int{},
+		Millis: map[string]int{},
+	}
 }
 
 // Ledger records the usage of functions. It is a local.Observer and, for the log, an io.Writer. It is safe to use

@@ -65,8 +65,10 @@ func Samples(m Measured) string {
 	row := func(name string, s Sample) {
 		var u table.Usage
 		for _, of := range s.Units {
-			u = table.Usage{RoundTrips: u.RoundTrips + of.RoundTrips, ReadUnits: u.ReadUnits + of.ReadUnits,
-				WriteUnits: u.WriteUnits + of.WriteUnits}
+			u = table.Usage{
+				RoundTrips: u.RoundTrips + of.RoundTrips, ReadUnits: u.ReadUnits + of.ReadUnits,
+				WriteUnits: u.WriteUnits + of.WriteUnits,
+			}
 		}
 		fmt.Fprintf(&b, "| %s | %d | %d | %v | %v | %d | %d | %d |\n", name, total(s.Calls), u.RoundTrips, u.ReadUnits,
 			u.WriteUnits,

@@ -129,8 +129,10 @@ var (
 func (s *site) connect(number string, size int, where map[string]string) (id string) {
 	s.Helper()
 	var account struct{ ID string }
-	settings := map[string]string{"size": strconv.Itoa(size), "transitionSeconds": "45", "stopped": "0",
-		"callMillis": strconv.Itoa(perCloudMs)}
+	settings := map[string]string{
+		"size": strconv.Itoa(size), "transitionSeconds": "45", "stopped": "0",
+		"callMillis": strconv.Itoa(perCloudMs),
+	}
 	maps.Copy(settings, where)
 	s.ask(http.MethodPost, "/cloud-accounts", map[string]any{
 		"provider": simulated.Name, "authMethod": simulated.AuthMethod, "cloudAccountID": number,

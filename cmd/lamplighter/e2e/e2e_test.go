@@ -193,8 +193,10 @@ func refused(t *testing.T, s testenv.Setup) {
 	if c.Call(http.MethodGet, "/cloud-accounts", nil, &accounts); accounts.Total != 0 {
 		t.Errorf("an account whose credentials were refused is stored: %d", accounts.Total)
 	}
-	unknown := testenv.Resource{UID: "i-nothing", Type: "aws-ec2", Provider: "simulated", CloudAccountID: "ca_nothing",
-		Region: "us-east-1"}
+	unknown := testenv.Resource{
+		UID: "i-nothing", Type: "aws-ec2", Provider: "simulated", CloudAccountID: "ca_nothing",
+		Region: "us-east-1",
+	}
 	body := c.CallRefused(http.StatusNotFound, http.MethodPost, "/actions", unknown.Order("stop"))
 	if !strings.Contains(body, "nothing") {
 		t.Errorf("the refusal does not name what is unknown: %s", body)

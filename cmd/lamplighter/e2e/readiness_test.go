@@ -57,8 +57,10 @@ func TestAnEventGoesFromDraftToCompletedAndGivesBackWhatWas(t *testing.T) {
 			to = append(to, line.To)
 		}
 	}
-	if want := []string{"draft", "scheduling", "scheduled", "scaling_up", "active", "scaling_down",
-		"completed"}; !slices.Equal(to, want) {
+	if want := []string{
+		"draft", "scheduling", "scheduled", "scaling_up", "active", "scaling_down",
+		"completed",
+	}; !slices.Equal(to, want) {
 		t.Errorf("its transitions are %v; want %v", to, want)
 	}
 	var proposal struct{ Current map[string]any }

@@ -138,8 +138,10 @@ func TestWhatIsOverIsRefusedAtOnce(t *testing.T) {
 	d.want(200, "GET /resource-groups", "", bearer(secret)...) // a token outlives the session that made it
 	c.LogIn("over@example.com", c.Org)
 	d.want(200, "POST /auth/password/forget", `{"email":"over@example.com"}`)
-	reset := map[string]string{"email": "over@example.com", "otp": d.WaitForCode("over@example.com"),
-		"password": "another long password 7"}
+	reset := map[string]string{
+		"email": "over@example.com", "otp": d.WaitForCode("over@example.com"),
+		"password": "another long password 7",
+	}
 	d.NewClient().Call(http.MethodPatch, "/auth/password/reset", reset, nil)
 	d.want(401, "GET /resource-groups", "", bearer(c.Token)...)
 	d.want(401, "GET /resource-groups", "", bearer(secret)...)
@@ -244,8 +246,10 @@ func TestHeadersDoNotTellWhoOrWhere(t *testing.T) {
 	t.Parallel()
 	d := newRequestFixture(t)
 	c, eve := d.NewOwner("who@example.com"), d.NewOwner("eve@example.com")
-	forged, err := json.Marshal(map[string]any{"authorizer": map[string]string{"user": "usr_eve", "org": eve.Org,
-		"grants": `[{"r":"owner","s":"org"}]`}})
+	forged, err := json.Marshal(map[string]any{"authorizer": map[string]string{
+		"user": "usr_eve", "org": eve.Org,
+		"grants": `[{"r":"owner","s":"org"}]`,
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -99,8 +99,10 @@ func restored(e probe.Values) map[string]struct{ operation, path, body string } 
 		// the fuzzer cannot guess the name
 		"deleteOrganisation": {"updateOrganisation", "/organisation", `{"name":"` + rand.Text() + `"}`},
 		"addGroupResource":   {"updateResourceGroup", group, `{"selector":null,"members":[]}`},
-		"removeGroupResource": {"updateResourceGroup", group,
-			`{"selector":null,"members":[{"resourceID":"` + e["resourceID"] + `"}]}`},
+		"removeGroupResource": {
+			"updateResourceGroup", group,
+			`{"selector":null,"members":[{"resourceID":"` + e["resourceID"] + `"}]}`,
+		},
 		"removeTeamResource": {"updateTeam", team, `{"resources":["` + e["resourceID"] + `"]}`},
 	}
 }
@@ -110,8 +112,10 @@ func restored(e probe.Values) map[string]struct{ operation, path, body string } 
 func unused(round uint64) map[string]struct{ operation, path, body, name, id string } {
 	number := fmt.Sprintf("9000000000%02d", round)
 	return map[string]struct{ operation, path, body, name, id string }{
-		"deleteResourceGroup": {"createResourceGroup", "/resource-groups", `{"name":"Unused ` + number + `"}`,
-			"groupID", `grp_\w+`},
+		"deleteResourceGroup": {
+			"createResourceGroup", "/resource-groups", `{"name":"Unused ` + number + `"}`,
+			"groupID", `grp_\w+`,
+		},
 		"deleteCloudAccount": {
 			"connectCloudAccount", "/cloud-accounts",
 			`{"provider":"simulated","authMethod":"simulated","cloudAccountID":"` + number + `","name":"Unused ` +

@@ -194,8 +194,10 @@ func (c *canary) programs() {
 // record reads the audit log of this run.
 func (c *canary) record() {
 	c.t.Helper()
-	for _, path := range []string{"/audit-logs?limit=100", "/audit-logs/export", "/audit-logs/export?format=csv",
-		"/audit-logs/verify"} {
+	for _, path := range []string{
+		"/audit-logs?limit=100", "/audit-logs/export", "/audit-logs/export?format=csv",
+		"/audit-logs/verify",
+	} {
 		w := c.succeed(false, http.MethodGet, path, "")
 		if strings.Contains(path, "export") && !strings.Contains(w.Body.String(), "createPersonalAccessToken") {
 			c.t.Errorf("%s does not even tell of the token: this looks in the wrong place", path)
@@ -235,8 +237,10 @@ func (c *canary) clouds() {
 	c.succeed(false, http.MethodPut, account, "{"+seed("its successor", "")+"}")
 	c.succeed(false, http.MethodPost, account+"/discover", "{}")
 	c.WaitSettled()
-	for _, path := range []string{account, account + "/permissions", account + "/onboarding", "/cloud-accounts",
-		"/resources?limit=100", "/resources/export", "/state-history", "/actions"} {
+	for _, path := range []string{
+		account, account + "/permissions", account + "/onboarding", "/cloud-accounts",
+		"/resources?limit=100", "/resources/export", "/state-history", "/actions",
+	} {
 		c.succeed(false, http.MethodGet, path, "")
 	}
 }
@@ -259,8 +263,10 @@ func (c *canary) services() {
 	c.secrets["the secret of what comes"] = strings.TrimPrefix(idOf(c.t, service.Body.Bytes(), "webhookSecret"),
 		"whsec_")
 	other := "/integrations/" + idOf(c.t, service.Body.Bytes(), "id")
-	for _, request := range []string{"POST " + path + "/test", "GET " + path + "/deliveries", "GET /webhooks",
-		"POST " + other + "/test", "GET " + other, "GET /integrations"} {
+	for _, request := range []string{
+		"POST " + path + "/test", "GET " + path + "/deliveries", "GET /webhooks",
+		"POST " + other + "/test", "GET " + other, "GET /integrations",
+	} {
 		method, target, _ := strings.Cut(request, " ")
 		c.succeed(false, method, target, "")
 	}

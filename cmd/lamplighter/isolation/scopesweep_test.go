@@ -56,8 +56,10 @@ func TestScopeSweep_ShowsNothingOutsideTheScope(t *testing.T) {
 			s.Clock.Advance(time.Minute)
 			other := worlds[(i+1)%len(worlds)]
 			v := &scopeSweep{
-				sweep: &sweep{t: t, mine: owner, theirs: w.narrow, a: other.values, b: w.values,
-					ops: slices.Clone(all.ops)},
+				sweep: &sweep{
+					t: t, mine: owner, theirs: w.narrow, a: other.values, b: w.values,
+					ops: slices.Clone(all.ops),
+				},
 				world: w, other: other, passed: passed, leaks: map[string]int{},
 			}
 			v.secrets = v.secretsOf(worlds, ids)

@@ -153,7 +153,8 @@ func shareBetween(t *testing.T, c *probe.Caller, a, b *scopeWorld) {
 		"crons": []any{map[string]any{"cronExpression": "0 4 * * *", "action": "stop"}},
 	}, &schedule)
 	for _, target := range []any{
-		map[string]string{"groupID": group.ID}, map[string]string{"resourceID": a.values["resourceID"]},
+		map[string]string{"groupID": group.ID},
+		map[string]string{"resourceID": a.values["resourceID"]},
 		map[string]string{"groupID": b.values["groupID"]},
 	} {
 		c.Call(http.MethodPost, "/schedules/"+schedule.ID+"/attachments", target, nil)
@@ -169,8 +170,10 @@ func shareBetween(t *testing.T, c *probe.Caller, a, b *scopeWorld) {
 	c.Call(http.MethodPost, "/event-readiness", map[string]any{
 		"name": name, "eventStart": start.Format(time.RFC3339), "eventEnd": start.Add(time.Hour).Format(time.RFC3339),
 		"expectedMultiplier": 2, "timezone": "UTC",
-		"targets": []any{map[string]string{"policyId": a.values["policyId"]},
-			map[string]string{"policyId": b.values["policyId"]}},
+		"targets": []any{
+			map[string]string{"policyId": a.values["policyId"]},
+			map[string]string{"policyId": b.values["policyId"]},
+		},
 	}, &plan)
 	c.Service.Clock.Advance(time.Minute)
 	a.values["sharedGroupID"], a.values["sharedScheduleID"], a.values["sharedEventID"] = group.ID, schedule.ID, plan.ID

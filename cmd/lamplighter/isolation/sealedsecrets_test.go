@@ -35,8 +35,10 @@ const noDestination = "it is no part of where anything is sent"
 // secretMembers has each member of each PUT and PATCH of the functions that seal secrets.
 var secretMembers = map[string]secretMember{
 	"updateCloudAccount authMethod": {change: `{"authMethod":"static_keys"}`, says: "credentials: are required"},
-	"updateCloudAccount endpointURL": {change: `{"endpointURL":"https://thief.example.com"}`,
-		says: "stored credentials are not sent"},
+	"updateCloudAccount endpointURL": {
+		change: `{"endpointURL":"https://thief.example.com"}`,
+		says:   "stored credentials are not sent",
+	},
 	"updateCloudAccount credentials": {stays: "they replace all that are stored"},
 	"updateCloudAccount billing": {stays: "names of buckets, datasets and storage accounts, which are " +
 		"reached at the hosts of the cloud or at endpointURL"},
@@ -47,8 +49,10 @@ var secretMembers = map[string]secretMember{
 	"registerCluster method":     {change: `{"method":"kubeconfig"}`, says: "kubeconfig: is required"},
 	"registerCluster kubeconfig": {stays: "it replaces the stored one with its server"},
 
-	"updateCloudOrganisation authMethod": {change: `{"authMethod":"static_keys"}`,
-		says: "credentials: are required"},
+	"updateCloudOrganisation authMethod": {
+		change: `{"authMethod":"static_keys"}`,
+		says:   "credentials: are required",
+	},
 	"updateCloudOrganisation credentials":     {stays: "they replace all that are stored"},
 	"updateCloudOrganisation exclude":         {stays: noDestination},
 	"updateCloudOrganisation include":         {stays: noDestination},
@@ -56,8 +60,10 @@ var secretMembers = map[string]secretMember{
 	"updateCloudOrganisation permissionLevel": {stays: noDestination},
 	"updateCloudOrganisation regions":         {stays: "regions of the provider, whose hosts are the cloud's"},
 
-	"updateIntegration config": {change: `{"config":{"baseURL":"https://thief.example.com"}}`,
-		says: "config.baseURL"},
+	"updateIntegration config": {
+		change: `{"config":{"baseURL":"https://thief.example.com"}}`,
+		says:   "config.baseURL",
+	},
 	"updateIntegration enabled":             {stays: noDestination},
 	"updateIntegration eventTypes":          {stays: noDestination},
 	"updateIntegration name":                {stays: noDestination},

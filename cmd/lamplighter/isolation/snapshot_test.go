@@ -53,9 +53,13 @@ func (w *sweep) snapshot(c *probe.Caller, e probe.Values) map[string]string {
 }
 
 // volatile lists the reports that include current savings. Those change from one request to the next.
-var volatile = map[string]bool{"getCostExport": true, "listCostTrends": true, "drawCostTrends": true,
-	"listSavings": true, "getCostSummary": true, "getDashboardData": true}
+var volatile = map[string]bool{
+	"getCostExport": true, "listCostTrends": true, "drawCostTrends": true,
+	"listSavings": true, "getCostSummary": true, "getDashboardData": true,
+}
 
 // recent lists the reports that include the number of hours until now.
-var recent = map[string]bool{"listResourceCosts": true, "listTagResourceCosts": true, "listTeamResourceCosts": true,
-	"listKubernetesAllocation": true}
+var recent = map[string]bool{
+	"listResourceCosts": true, "listTagResourceCosts": true, "listTeamResourceCosts": true,
+	"listKubernetesAllocation": true,
+}

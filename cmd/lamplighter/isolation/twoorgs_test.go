@@ -110,8 +110,10 @@ func (d *side) rows(t *testing.T) []string {
 func (d *side) readable(t *testing.T) []string {
 	t.Helper()
 	out := []string{}
-	for _, path := range []string{"/audit-logs/export", "/audit-logs/export?format=csv", "/audit-logs?limit=100&page=1",
-		"/audit-logs?limit=100&page=2"} {
+	for _, path := range []string{
+		"/audit-logs/export", "/audit-logs/export?format=csv", "/audit-logs?limit=100&page=1",
+		"/audit-logs?limit=100&page=2",
+	} {
 		w := d.Ask(t, http.MethodGet, path, "")
 		if w.Code != http.StatusOK {
 			t.Fatalf("GET %s: %d %s", path, w.Code, w.Body)
@@ -129,8 +131,10 @@ func enterAndLeave(t *testing.T, s *probe.Service, a, b *side) {
 	var in struct{ RefreshToken string }
 	for _, org := range []string{"", a.Org, b.Org} {
 		c.Call(http.MethodPost, "/auth/login",
-			map[string]string{"email": "both@example.com", "password": testenv.Password, "provider": "email",
-				"tenantID": org}, &in)
+			map[string]string{
+				"email": "both@example.com", "password": testenv.Password, "provider": "email",
+				"tenantID": org,
+			}, &in)
 		for _, next := range []string{"", b.Org, a.Org} {
 			c.Call(http.MethodPost, "/auth/refresh",
 				map[string]string{"refreshToken": in.RefreshToken, "tenantID": next}, &in)
@@ -139,8 +143,10 @@ func enterAndLeave(t *testing.T, s *probe.Service, a, b *side) {
 			map[string]string{"refreshToken": in.RefreshToken, "tenantID": "org_01k00000000000000000000009"})
 	}
 	c.CallRefused(http.StatusForbidden, http.MethodPost, "/auth/login",
-		map[string]string{"email": "both@example.com", "password": testenv.Password, "provider": "email",
-			"tenantID": "org_01k00000000000000000000009"})
+		map[string]string{
+			"email": "both@example.com", "password": testenv.Password, "provider": "email",
+			"tenantID": "org_01k00000000000000000000009",
+		})
 }
 
 // TestWhatAUserOfTwoOrganizationsDoesInOneIsNoBusinessOfTheOther lets a user of two organizations call everything in

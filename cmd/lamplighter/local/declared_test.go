@@ -47,8 +47,10 @@ func notes(p *platform.Platform) *rest.Group {
 // functions share and in the function's own. A declared write is not refused.
 func TestServing_RefusesAPartitionThatIsNotDeclared(t *testing.T) {
 	forgetful := platform.Declaration{Name: "notes", Access: rest.Access}
-	declared := platform.Declaration{Name: "notes",
-		Access: rest.Access.With(table.Access{Writes: []table.Partition{"ORG#*#NOTE"}})}
+	declared := platform.Declaration{
+		Name:   "notes",
+		Access: rest.Access.With(table.Access{Writes: []table.Partition{"ORG#*#NOTE"}}),
+	}
 	for name, c := range map[string]struct {
 		d     platform.Declaration
 		alone bool

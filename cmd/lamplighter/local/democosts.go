@@ -114,8 +114,10 @@ func (c *Client) seedGroups(ctx context.Context, plan simulated.Plan) error {
 			continue
 		}
 		made[a.TagValue] = true
-		group := map[string]any{"name": titled(a.TagValue),
-			"selector": map[string]any{"tags": map[string]string{a.TagKey: a.TagValue}}}
+		group := map[string]any{
+			"name":     titled(a.TagValue),
+			"selector": map[string]any{"tags": map[string]string{a.TagKey: a.TagValue}},
+		}
 		if _, err := c.create(ctx, "/resource-groups", group); err != nil {
 			return err
 		}
@@ -133,8 +135,10 @@ func (c *Client) seedBudgets(ctx context.Context, plan simulated.Plan, owners ma
 		return err
 	}
 	for _, name := range slices.Sorted(maps.Keys(owners))[:min(1, len(owners))] {
-		budget := map[string]any{"name": titled(name), "scopeType": "team", "scopeID": owners[name],
-			"amountUSD": last.DivInt(1000).Round(0).MulInt(100).Fixed(2)}
+		budget := map[string]any{
+			"name": titled(name), "scopeType": "team", "scopeID": owners[name],
+			"amountUSD": last.DivInt(1000).Round(0).MulInt(100).Fixed(2),
+		}
 		if _, err := c.create(ctx, "/budgets", budget); err != nil {
 			return err
 		}
@@ -164,8 +168,10 @@ const ordersName = "orders"
 
 func (c *Client) seedOrders(ctx context.Context, now time.Time) error {
 	if _, err := c.create(ctx, "/reports/unit-metrics",
-		map[string]string{"name": ordersName, "unit": "order",
-			"description": "Orders of the demo's shop"}); err != nil {
+		map[string]string{
+			"name": ordersName, "unit": "order",
+			"description": "Orders of the demo's shop",
+		}); err != nil {
 		return err
 	}
 	var values []map[string]any

@@ -34,8 +34,10 @@ func (s *Service) seedWeekends(ctx context.Context, c *Client, org string, found
 	err := c.Do(ctx, http.MethodPost, "/schedules", map[string]any{
 		"name":        "Weekends off",
 		"description": "Disabled, so that nothing stops while you look around; the state history has what it did before", "enabled": false,
-		"crons": []map[string]string{{"cronExpression": "0 6 * * 6", "action": "stop"},
-			{"cronExpression": "0 18 * * 0", "action": "start"}},
+		"crons": []map[string]string{
+			{"cronExpression": "0 6 * * 6", "action": "stop"},
+			{"cronExpression": "0 18 * * 0", "action": "start"},
+		},
 	}, &made)
 	if err != nil {
 		return err

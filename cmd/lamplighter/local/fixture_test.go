@@ -43,8 +43,10 @@ func newFixture(t *testing.T) *fixture {
 	f.Workflow = apitest.Idle{}
 	f.Handler, _ = rest.Mount(f.Platform, functions.Groups(f.Platform)...)
 	f.Put(identity.AccessKey(org), identity.Access{Members: 1, Owners: 1})
-	return &fixture{Fixture: f, store: inventory.New(f.Platform), teams: map[string][]string{},
-		bulks: map[string][]string{}, owners: map[string][]byte{}}
+	return &fixture{
+		Fixture: f, store: inventory.New(f.Platform), teams: map[string][]string{},
+		bulks: map[string][]string{}, owners: map[string][]byte{},
+	}
 }
 
 // account connects an account and discovers the resources found, all of one kind.
@@ -73,8 +75,10 @@ func (e *fixture) group(name string, selector *inventory.Selector, uids ...strin
 	for i, one := range e.ids(uids...) {
 		places = append(places, inventory.GroupPlacement{ResourceID: one, Tier: 1 + i%2, Order: 1 + i})
 	}
-	g := inventory.Group{ID: id.New("grp", e.Clock.Now()), Name: name, Selector: selector,
-		FailurePolicy: inventory.ContinueOnFailure}
+	g := inventory.Group{
+		ID: id.New("grp", e.Clock.Now()), Name: name, Selector: selector,
+		FailurePolicy: inventory.ContinueOnFailure,
+	}
 	apitest.Value(e.store.CreateGroup(e.In(org), org, g, places))(e)
 	e.groups = append(e.groups, g.ID)
 	return g.ID
@@ -121,8 +125,10 @@ func (e *fixture) bulk(groupID string, uids ...string) string {
 // gone for good; and with teams, groups, actions and bulk actions on any of them.
 func (e *fixture) random(r *rand.Rand) {
 	e.Helper()
-	gone := []cloud.Resource{{UID: "gone-1", Name: "web-gone", Status: cloud.Running},
-		{UID: "gone-2", Status: cloud.Running}}
+	gone := []cloud.Resource{
+		{UID: "gone-1", Name: "web-gone", Status: cloud.Running},
+		{UID: "gone-2", Status: cloud.Running},
+	}
 	e.account("ca_2", "aws-asg", gone...)
 	var uids []string
 	for kind, n := range map[string]int{"aws-ec2": 10 + r.IntN(10), "aws-rds": 10 + r.IntN(10)} {

@@ -44,8 +44,10 @@ type loopRecord struct {
 // readLoopDeaths reads the record of the process before from the folder. If that process died, its death counts for
 // the loops that were running. If not, only the paused loops stay on record.
 func readLoopDeaths(dir string, died bool, c clock.Clock) (*loopDeaths, error) {
-	d := &loopDeaths{path: filepath.Join(dir, loopsFile), clock: c, began: c.Now(), noted: died,
-		loops: map[string]*loopRecord{}}
+	d := &loopDeaths{
+		path: filepath.Join(dir, loopsFile), clock: c, began: c.Now(), noted: died,
+		loops: map[string]*loopRecord{},
+	}
 	b, err := os.ReadFile(d.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return d, nil

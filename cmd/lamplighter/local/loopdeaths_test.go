@@ -99,8 +99,10 @@ func TestLoopDeaths_CountForNoLoopWhenTheProcessWasKilledOrLived(t *testing.T) {
 func TestEvery_APanicIsAnErrorOfItsTurn(t *testing.T) {
 	var log strings.Builder
 	c := clock.NewManual(time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC))
-	s := &Service{Platform: &platform.Platform{Log: slog.New(slog.NewTextHandler(&log, nil)), Clock: c},
-		loops: newLife(t, t.TempDir(), false).loopDeaths, turns: newTurns()}
+	s := &Service{
+		Platform: &platform.Platform{Log: slog.New(slog.NewTextHandler(&log, nil)), Clock: c},
+		loops:    newLife(t, t.TempDir(), false).loopDeaths, turns: newTurns(),
+	}
 	err := s.turn(t.Context(), "judge costs", func(context.Context) error { panic("no such month") })
 	if err == nil || !strings.Contains(err.Error(), "panic: no such month") {
 		t.Errorf("the turn ended with %v", err)

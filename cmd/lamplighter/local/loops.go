@@ -211,7 +211,8 @@ type position struct {
 // follow hands a function the items of the change feed after its stored position. The position advances after the
 // function has taken the items.
 func (s *Service) follow(ctx context.Context, d platform.Declaration,
-	take func(context.Context, []table.Item) error) error {
+	take func(context.Context, []table.Item) error,
+) error {
 	store, key := s.Platform.Table, table.Key{PK: "FEED#" + d.Name, SK: "POSITION"}
 	ctx = table.Within(ctx, key.PK, table.OutboxSuffix)
 	at, err := table.Read[position](ctx, store, key)

@@ -43,8 +43,10 @@ func (l *later) Now() time.Time { return l.System.Now().Add(time.Duration(l.by.L
 // The loops send a failed mail after its pause, and it delays no other mail until then.
 func TestTheLoopsTryMailsAgain(t *testing.T) {
 	g, c := &gate{tried: make(chan string, 10), sent: make(chan string, 10)}, &later{}
-	s, err := Open(Options{Root: "../../..", Dir: t.TempDir(), NoSync: true, BaseURL: "http://127.0.0.1", Clock: c,
-		Sender: g})
+	s, err := Open(Options{
+		Root: "../../..", Dir: t.TempDir(), NoSync: true, BaseURL: "http://127.0.0.1", Clock: c,
+		Sender: g,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,8 +183,10 @@ func TestDeliver_GoesOnAfterAMailThatCannotBeTaken(t *testing.T) {
 	g, c := &gate{tried: make(chan string, 10), sent: make(chan string, 10)},
 		clock.NewManual(time.Date(2026, 3, 10, 9, 0, 0, 0, time.UTC))
 	g.open.Store(true)
-	s, err := Open(Options{Root: "../../..", Dir: t.TempDir(), NoSync: true, BaseURL: "http://127.0.0.1", Clock: c,
-		Sender: g})
+	s, err := Open(Options{
+		Root: "../../..", Dir: t.TempDir(), NoSync: true, BaseURL: "http://127.0.0.1", Clock: c,
+		Sender: g,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -299,8 +303,10 @@ func TestTheLoopsFindNewMembersOfOrganizations(t *testing.T) {
 	do(http.MethodPost, "/cloud-organisations", map[string]any{
 		"provider": "azure", "organisationID": "acme", "name": "Acme", "authMethod": "service_principal",
 		"permissionLevel": "read_only", "endpointURL": azure.URL,
-		"credentials": map[string]string{"tenantID": azuretwin.Tenant, "clientID": azuretwin.Client,
-			"clientSecret": azuretwin.Secret},
+		"credentials": map[string]string{
+			"tenantID": azuretwin.Tenant, "clientID": azuretwin.Client,
+			"clientSecret": azuretwin.Secret,
+		},
 	}, nil)
 	status := func() map[string]string {
 		t.Helper()

@@ -28,10 +28,14 @@ func (s subscriber) Send(_ context.Context, m delivery.Message) (delivery.Answer
 // The loops alone notify a subscriber of a requested stop.
 func TestTheLoopsTellOfWhatHappens(t *testing.T) {
 	s := subscriber{make(chan delivery.Message, 100)}
-	r := notifier.Receivers{Matchers: []delivery.Matcher{s},
-		Senders: map[delivery.Kind]delivery.Sender{delivery.Webhook: s}}
-	service, err := Open(Options{Root: "../../..", Dir: t.TempDir(), NoSync: true, BaseURL: "http://127.0.0.1",
-		Receivers: &r})
+	r := notifier.Receivers{
+		Matchers: []delivery.Matcher{s},
+		Senders:  map[delivery.Kind]delivery.Sender{delivery.Webhook: s},
+	}
+	service, err := Open(Options{
+		Root: "../../..", Dir: t.TempDir(), NoSync: true, BaseURL: "http://127.0.0.1",
+		Receivers: &r,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

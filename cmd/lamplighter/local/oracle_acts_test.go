@@ -93,8 +93,10 @@ func (o *oracle) list(what, policy string, got []record, total, status int, want
 func (o *oracle) actionsAndHistory(r *rand.Rand) {
 	o.Helper()
 	uid := o.actions[r.IntN(len(o.actions))].ResourceUID
-	for _, path := range []string{"/actions", "/actions?status=succeeded", "/actions?type=start",
-		"/actions?resource_uid=" + uid, "/actions?resource_uid=nobody"} {
+	for _, path := range []string{
+		"/actions", "/actions?status=succeeded", "/actions?type=start",
+		"/actions?resource_uid=" + uid, "/actions?resource_uid=nobody",
+	} {
 		o.filtered(path, "resourceUID")
 	}
 	for _, path := range []string{

@@ -211,11 +211,15 @@ func byUID(list []record) []record {
 }
 
 func summary(list []record) record {
-	out := record{"total": len(list), "byProvider": record{}, "byType": record{}, "byStatus": record{},
-		"byRegion": record{}}
+	out := record{
+		"total": len(list), "byProvider": record{}, "byType": record{}, "byStatus": record{},
+		"byRegion": record{},
+	}
 	for _, r := range list {
-		for field, counts := range map[string]string{"provider": "byProvider", "type": "byType", "status": "byStatus",
-			"region": "byRegion"} {
+		for field, counts := range map[string]string{
+			"provider": "byProvider", "type": "byType", "status": "byStatus",
+			"region": "byRegion",
+		} {
 			m, key := out[counts].(record), r[field].(string)
 			n, _ := m[key].(int)
 			m[key] = n + 1

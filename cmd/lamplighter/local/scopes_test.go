@@ -74,8 +74,10 @@ func TestAnOperatorOfOneTeamHasThatTeam(t *testing.T) { // check 42
 	_, total, _ = e.items(c, "/state-history?resource_uid=d-0")
 	e.same("history of another team's resource", total, 0)
 	e.status("own action", e.Call(c, "GET /actions/"+mine), http.StatusOK)
-	for _, path := range []string{"/actions/" + theirs, "/actions/" + theirs + "/logs", "/resource-groups/" + foreign,
-		"/teams/" + db, "/teams/" + db + "/resources"} {
+	for _, path := range []string{
+		"/actions/" + theirs, "/actions/" + theirs + "/logs", "/resource-groups/" + foreign,
+		"/teams/" + db, "/teams/" + db + "/resources",
+	} {
 		e.status(path, e.Call(c, "GET "+path), http.StatusNotFound)
 	}
 	e.status("cancelling another team's action", e.Call(c, "POST /actions/"+waiting+"/cancel"), http.StatusNotFound)
@@ -185,8 +187,10 @@ func TestIdsOfAnotherOrganizationDoNothing(t *testing.T) { // check 39
 	for _, c := range []identity.Caller{owner(), caller("owner team:" + team.ID), caller("owner resource:" + foreign)} {
 		list, _ := decodeList(t, e.Call(c, "POST /resources/by-uids", `{"uids":["theirs"]}`).Body)
 		e.same("by native id", len(list), 0)
-		for _, query := range []string{"/resources?group_id=" + group.ID, "/resources?team_id=" + team.ID,
-			"/resources?search=theirs", "/resources?cloud_account_id=ca_9"} {
+		for _, query := range []string{
+			"/resources?group_id=" + group.ID, "/resources?team_id=" + team.ID,
+			"/resources?search=theirs", "/resources?cloud_account_id=ca_9",
+		} {
 			list, _, _ = e.items(c, query)
 			e.same(query, len(list), 0)
 		}

@@ -21,8 +21,10 @@ func TestTakeUpload_OnlyUntilTheImportEnds(t *testing.T) {
 	f.Inbox = files
 	s := &Service{Platform: f.Platform}
 	org, now := id.New("org", f.Clock.Now()), f.Clock.Now()
-	u := billimport.Upload{ID: id.New("job", now), Status: billimport.UploadWaiting, CreatedAt: now,
-		ExpiresAt: now.Add(time.Hour)}
+	u := billimport.Upload{
+		ID: id.New("job", now), Status: billimport.UploadWaiting, CreatedAt: now,
+		ExpiresAt: now.Add(time.Hour),
+	}
 	put := func() int {
 		w := httptest.NewRecorder()
 		address := apitest.Value(files.Address(t.Context(), billimport.UploadName(org, u.ID), 4, u.ExpiresAt))(t)

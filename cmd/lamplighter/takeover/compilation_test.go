@@ -59,8 +59,10 @@ func TestCompilation_EstimatesFromTheBytesThatAreLeft(t *testing.T) {
 
 func TestCompilation_FailsWithTheFirstError(t *testing.T) {
 	c := newCompilation(clock.NewManual(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)))
-	for _, line := range []string{"Compiling what has changed.", "go: downloading a.example/b v1.0.0",
-		"# lamplighter.dev/shared/cloud", "shared/cloud/a.go:1:1: expected 'package'", "make: *** Error 1"} {
+	for _, line := range []string{
+		"Compiling what has changed.", "go: downloading a.example/b v1.0.0",
+		"# lamplighter.dev/shared/cloud", "shared/cloud/a.go:1:1: expected 'package'", "make: *** Error 1",
+	} {
 		c.follow(line)
 	}
 	c.finish(errors.New("exit status 2"))

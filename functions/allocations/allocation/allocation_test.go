@@ -11,8 +11,10 @@ import (
 )
 
 func of(cpu, memory, gpu string) map[Resource]money.Amount {
-	return map[Resource]money.Amount{CPU: money.MustParse(cpu), Memory: money.MustParse(memory),
-		GPU: money.MustParse(gpu)}
+	return map[Resource]money.Amount{
+		CPU: money.MustParse(cpu), Memory: money.MustParse(memory),
+		GPU: money.MustParse(gpu),
+	}
 }
 
 // TestSplit_IsAsTheSpecificationSays scales the rates of the specification's example: a node of $35 a month with a
@@ -21,12 +23,16 @@ func TestSplit_IsAsTheSpecificationSays(t *testing.T) {
 	n := Node{Name: "n", Capacity: of("1", "1", "1"), Hours: money.FromInt(730), Cost: money.FromInt(35)}
 	base := Rates{GPU: money.FromInt(30), CPU: money.FromInt(30), Memory: money.FromInt(10)}
 	parts, err := Split([]Node{n}, []Container{
-		{Node: "n", Namespace: "shop", Workload: "web", Requested: of("0.5", "0.25", "0"), Used: of("0.1", "0.5", "0"),
-			Hours: money.FromInt(730)},
+		{
+			Node: "n", Namespace: "shop", Workload: "web", Requested: of("0.5", "0.25", "0"), Used: of("0.1", "0.5", "0"),
+			Hours: money.FromInt(730),
+		},
 		{Node: "n", Namespace: "shop", Workload: "web", Requested: of("0.5", "0", "0"), Hours: money.FromInt(365)},
 		{Node: "n", Namespace: "batch", Workload: "train", Requested: of("0", "0", "1"), Hours: money.FromInt(73)},
-		{Node: "n", Namespace: "batch", Workload: "broken", Requested: of("1", "1", "1"), Hours: money.FromInt(730),
-			Waiting: true},
+		{
+			Node: "n", Namespace: "batch", Workload: "broken", Requested: of("1", "1", "1"), Hours: money.FromInt(730),
+			Waiting: true,
+		},
 	}, base)
 	if err != nil {
 		t.Fatal(err)
@@ -65,9 +71,11 @@ func TestSplit_AddsUpToWhatNodesCost(t *testing.T) {
 		var all []Container
 		total := money.Amount{}
 		for n := range 1 + r.IntN(4) {
-			one := Node{Name: strconv.Itoa(n),
+			one := Node{
+				Name:     strconv.Itoa(n),
 				Capacity: map[Resource]money.Amount{CPU: some(9000), Memory: some(64000), GPU: some(2)},
-				Hours:    some(24000), Cost: some(1e9)}
+				Hours:    some(24000), Cost: some(1e9),
+			}
 			nodes, total = append(nodes, one), total.Add(one.Cost)
 			for range r.IntN(6) {
 				all = append(all, Container{

@@ -51,8 +51,10 @@ func withoutBody(err error) error {
 	if !ok {
 		return err
 	}
-	return &refusedError{refused.Response.StatusCode, fault.CleanText(refused.ErrorCode, 40),
-		fault.CleanText(refused.ErrorDescription, 200)}
+	return &refusedError{
+		refused.Response.StatusCode, fault.CleanText(refused.ErrorCode, 40),
+		fault.CleanText(refused.ErrorDescription, 200),
+	}
 }
 
 // refusedError is a refused token call, without its body.

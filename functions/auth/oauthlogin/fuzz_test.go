@@ -32,8 +32,10 @@ func FuzzIDToken(f *testing.F) {
 		f.Add(claims, true)
 	}
 	signed := twin.Sign(f, twin.Claims("alice"))
-	for _, token := range []string{"", ".", "..", "eyJhbGciOiJub25lIn0.e30.", signed[:len(signed)-3], "{}",
-		strings.Repeat("a.", 9000)} {
+	for _, token := range []string{
+		"", ".", "..", "eyJhbGciOiJub25lIn0.e30.", signed[:len(signed)-3], "{}",
+		strings.Repeat("a.", 9000),
+	} {
 		f.Add(token, false)
 	}
 	f.Fuzz(func(t *testing.T, text string, sign bool) {

@@ -33,8 +33,10 @@ func TestSomebodyOfGitHubIsTheirNumberAndTheirPrimaryVerifiedAddress(t *testing.
 func TestAddressesOfGitHubThatAreNone(t *testing.T) {
 	p, twin := atGitHub(t)
 	for name, emails := range map[string][]oauthlogintest.Email{
-		"the primary is not verified": {{Email: "alice@example.com", Primary: true},
-			{Email: "other@example.com", Verified: true}},
+		"the primary is not verified": {
+			{Email: "alice@example.com", Primary: true},
+			{Email: "other@example.com", Verified: true},
+		},
 		"none is primary":                {{Email: "alice@example.com", Verified: true}},
 		"there is none":                  {},
 		"we may not see them":            nil,

@@ -52,8 +52,10 @@ func newProviders(p *platform.Platform, c *http.Client) Providers {
 	var out Providers
 	s := p.Settings
 	if s.Google.ID != "" {
-		out.google = &openID{Client: s.Google, name: Google, callbackURL: callbackURL(s.BaseURL, Google),
-			clock: p.Clock, http: c}
+		out.google = &openID{
+			Client: s.Google, name: Google, callbackURL: callbackURL(s.BaseURL, Google),
+			clock: p.Clock, http: c,
+		}
 	}
 	if s.GitHub.ID != "" {
 		out.github = &gitHub{Client: s.GitHub, callbackURL: callbackURL(s.BaseURL, GitHub), http: c}

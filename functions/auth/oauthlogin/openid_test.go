@@ -61,8 +61,10 @@ func TestIDTokensThatAreRefused(t *testing.T) {
 		"for nobody":                     {"aud": nil},
 		"for many, and issued to nobody": {"aud": []string{oauthlogintest.ClientID, "somebody-else"}},
 		"for us, issued to another":      {"azp": "somebody-else"},
-		"for many, issued to another": {"aud": []string{oauthlogintest.ClientID, "somebody-else"},
-			"azp": "somebody-else"},
+		"for many, issued to another": {
+			"aud": []string{oauthlogintest.ClientID, "somebody-else"},
+			"azp": "somebody-else",
+		},
 		"of another issuer":                      {"iss": "https://idp.example"},
 		"of an issuer that begins like ours":     {"iss": g.twin.URL + ".evil.example"},
 		"of our issuer with a slash":             {"iss": g.twin.URL + "/"},
@@ -152,27 +154,47 @@ func TestGoogleIsAuthoritativeForTheMailboxesThatItRuns(t *testing.T) {
 	}{
 		"gmail":             {map[string]any{"email": "ada@gmail.com"}, "ada@gmail.com", true},
 		"gmail in capitals": {map[string]any{"email": "Ada@GMail.COM"}, "Ada@GMail.COM", true},
-		"a Workspace domain": {map[string]any{"email": "ada@example.org", "hd": "example.org"},
-			"ada@example.org", true},
-		"another domain than the Workspace's": {map[string]any{"email": "ada@example.org", "hd": "example.com"},
-			"ada@example.org", false},
-		"a domain below the Workspace's": {map[string]any{"email": "ada@sub.example.org", "hd": "example.org"},
-			"ada@sub.example.org", false},
-		"an address that looks like gmail": {map[string]any{"email": "ada@gmail.com.example.org"},
-			"ada@gmail.com.example.org", false},
-		"gmail before the @": {map[string]any{"email": "gmail.com@example.org"},
-			"gmail.com@example.org", false},
+		"a Workspace domain": {
+			map[string]any{"email": "ada@example.org", "hd": "example.org"},
+			"ada@example.org", true,
+		},
+		"another domain than the Workspace's": {
+			map[string]any{"email": "ada@example.org", "hd": "example.com"},
+			"ada@example.org", false,
+		},
+		"a domain below the Workspace's": {
+			map[string]any{"email": "ada@sub.example.org", "hd": "example.org"},
+			"ada@sub.example.org", false,
+		},
+		"an address that looks like gmail": {
+			map[string]any{"email": "ada@gmail.com.example.org"},
+			"ada@gmail.com.example.org", false,
+		},
+		"gmail before the @": {
+			map[string]any{"email": "gmail.com@example.org"},
+			"gmail.com@example.org", false,
+		},
 		"any other address": {map[string]any{}, "alice@example.com", false},
-		"gmail, not verified": {map[string]any{"email": "ada@gmail.com", "email_verified": false}, "",
-			false},
-		"gmail, verified in words": {map[string]any{"email": "ada@gmail.com", "email_verified": "true"},
-			"", false},
-		"gmail, nothing said of it": {map[string]any{"email": "ada@gmail.com", "email_verified": nil}, "",
-			false},
+		"gmail, not verified": {
+			map[string]any{"email": "ada@gmail.com", "email_verified": false},
+			"",
+			false,
+		},
+		"gmail, verified in words": {
+			map[string]any{"email": "ada@gmail.com", "email_verified": "true"},
+			"", false,
+		},
+		"gmail, nothing said of it": {
+			map[string]any{"email": "ada@gmail.com", "email_verified": nil},
+			"",
+			false,
+		},
 		"no domain, and none of a Workspace":  {map[string]any{"email": "ada", "hd": ""}, "ada", false},
 		"no address, and none of a Workspace": {map[string]any{"email": nil}, "", false},
-		"a Workspace domain, and not verified ": {map[string]any{"email": "ada@example.org", "hd": "example.org",
-			"email_verified": nil}, "", false},
+		"a Workspace domain, and not verified ": {map[string]any{
+			"email": "ada@example.org", "hd": "example.org",
+			"email_verified": nil,
+		}, "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := g.vouched(t, c.changes)
@@ -369,8 +391,10 @@ func TestWhereTheBrowserIsSent(t *testing.T) {
 func TestProvidersByName(t *testing.T) {
 	p, _ := apitest.NewPlatform(t)
 	none := oauthlogin.New(p)
-	for name, says := range map[string]string{oauthlogin.Google: "not configured", oauthlogin.GitHub: "not configured",
-		"myspace": "is not supported", "Google": "is not supported", "": "is not supported"} {
+	for name, says := range map[string]string{
+		oauthlogin.Google: "not configured", oauthlogin.GitHub: "not configured",
+		"myspace": "is not supported", "Google": "is not supported", "": "is not supported",
+	} {
 		if _, err := none.Find(name); !fault.Is(err, fault.NotFound) || !strings.Contains(fault.Message(err), says) {
 			t.Errorf("%q: %v", name, err)
 		}

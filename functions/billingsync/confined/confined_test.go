@@ -238,8 +238,10 @@ func BenchmarkRead(b *testing.B) {
 	if err != nil {
 		b.Skipf("no file to read: %v", err)
 	}
-	for name, read := range map[string]readFunc{"in this process": billfile.Read,
-		"in a process of its own": reader("read").Read} {
+	for name, read := range map[string]readFunc{
+		"in this process":         billfile.Read,
+		"in a process of its own": reader("read").Read,
+	} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				_, err := read(b.Context(), cloud.FOCUSForm, "f", inMemory(file), func(*bill.Charge) error {

@@ -48,8 +48,10 @@ var awsConditional = map[string]statement{
 
 // awsPolicies returns the policies of the levels. Each contains its own statements and those of the levels below.
 func awsPolicies() ([]CloudPolicy, error) {
-	sids := map[string]string{readOnlyLevel: "LamplighterDiscover", startStopLevel: "LamplighterStartStop",
-		scaleLevel: "LamplighterScale"}
+	sids := map[string]string{
+		readOnlyLevel: "LamplighterDiscover", startStopLevel: "LamplighterStartStop",
+		scaleLevel: "LamplighterScale",
+	}
 	var statements []statement
 	return buildPolicies("aws", func(l level) (any, []string) {
 		if len(l.added) > 0 {
@@ -127,8 +129,10 @@ func quickCreate(o Organisation) *string {
 // may list the accounts, in the management account or a delegated administrator's account, and deploy the template
 // above as a StackSet, which creates the role in each present and future member.
 func wholeOrganisation(o Organisation) (*WholeOrganisation, error) {
-	list, err := encodeIndented(document{Version: "2012-10-17",
-		Statement: []statement{allowStatement("LamplighterListMembers", requiredBy("aws").Organisation...)}})
+	list, err := encodeIndented(document{
+		Version:   "2012-10-17",
+		Statement: []statement{allowStatement("LamplighterListMembers", requiredBy("aws").Organisation...)},
+	})
 	if err != nil {
 		return nil, fmt.Errorf("write policy of organizations: %w", err)
 	}
@@ -187,20 +191,28 @@ func cloudFormation(o Organisation, policies []CloudPolicy) (string, error) {
 		"AWSTemplateFormatVersion": "2010-09-09",
 		"Description":              "The role that Lamplighter assumes in this account",
 		"Parameters": map[string]any{
-			"Level": map[string]any{"Type": "String", "Default": startStopLevel,
-				"AllowedValues": []string{readOnlyLevel, startStopLevel, scaleLevel}},
-			"ExternalID": map[string]any{"Type": "String", "Default": o.ExternalID,
-				"Description": "Given out by Lamplighter for the organization"},
-			"Principal": map[string]any{"Type": "String", "Default": principalARN(o.Principal),
-				"Description": "Who assumes the role"},
+			"Level": map[string]any{
+				"Type": "String", "Default": startStopLevel,
+				"AllowedValues": []string{readOnlyLevel, startStopLevel, scaleLevel},
+			},
+			"ExternalID": map[string]any{
+				"Type": "String", "Default": o.ExternalID,
+				"Description": "Given out by Lamplighter for the organization",
+			},
+			"Principal": map[string]any{
+				"Type": "String", "Default": principalARN(o.Principal),
+				"Description": "Who assumes the role",
+			},
 		},
 		"Conditions": conditions,
 		"Resources": map[string]any{"Role": map[string]any{"Type": "AWS::IAM::Role", "Properties": map[string]any{
 			"RoleName": RoleName, "AssumeRolePolicyDocument": trustPolicy(refTo("ExternalID"), refTo("Principal")),
 			"Policies": statements,
 		}}},
-		"Outputs": map[string]any{"RoleArn": map[string]any{"Value": map[string]any{"Fn::GetAtt": []string{"Role",
-			"Arn"}}}},
+		"Outputs": map[string]any{"RoleArn": map[string]any{"Value": map[string]any{"Fn::GetAtt": []string{
+			"Role",
+			"Arn",
+		}}}},
 	})
 	if err != nil {
 		return "", fmt.Errorf("write template: %w", err)

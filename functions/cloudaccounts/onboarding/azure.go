@@ -51,7 +51,8 @@ func azureSteps(o Organisation) (Steps, error) {
 	}
 	audience := "api://AzureADTokenExchange/" + o.ID
 	role := "az role definition create --role-definition " + quote(string(policies[1].Document))
-	return Steps{Provider: "azure", Audience: &audience, Policies: policies, Clusters: clusters, Organisation: all,
+	return Steps{
+		Provider: "azure", Audience: &audience, Policies: policies, Clusters: clusters, Organisation: all,
 		Billing: bills, Methods: []Method{
 			{
 				AuthMethod:  "workload_identity_federation",
@@ -79,7 +80,8 @@ func azureSteps(o Organisation) (Steps, error) {
 				},
 				Credentials: []string{"tenantID", "clientID", "clientSecret"},
 			},
-		}}, nil
+		},
+	}, nil
 }
 
 // azureOrganisation returns the steps that connect all subscriptions of a management group at once: the application

@@ -38,8 +38,10 @@ func awsBilling() (*BillAccess, error) {
 	}
 	list, read := allowStatement("LamplighterListBills", buckets...), allowStatement("LamplighterReadBills", objects...)
 	list.Resource, read.Resource = "arn:aws:s3:::BUCKET", "arn:aws:s3:::BUCKET/PREFIX/*"
-	doc := document{Version: "2012-10-17",
-		Statement: []statement{allowStatement("LamplighterFindBills", anywhere...), list, read}}
+	doc := document{
+		Version:   "2012-10-17",
+		Statement: []statement{allowStatement("LamplighterFindBills", anywhere...), list, read},
+	}
 	return newBillAccess(needs, doc, func(doc string) []string {
 		return []string{
 			"# console of Billing and Cost Management, Data Exports, Create: FOCUS 1.2 or CUR 2.0 with resource ids, " +

@@ -48,7 +48,8 @@ func gcpSteps(o Organisation) (Steps, error) {
 		"gcloud projects add-iam-policy-binding PROJECT --condition=None --role=projects/PROJECT/roles/lamplighter " +
 			"--member=serviceAccount:" + robotOf,
 	}
-	return Steps{Provider: "gcp", Audience: &audience, Policies: policies, Clusters: clusters, Organisation: all,
+	return Steps{
+		Provider: "gcp", Audience: &audience, Policies: policies, Clusters: clusters, Organisation: all,
 		Billing: bills, Methods: []Method{
 			{
 				AuthMethod: "workload_identity_federation",
@@ -77,7 +78,8 @@ func gcpSteps(o Organisation) (Steps, error) {
 					"gcloud iam service-accounts keys create key.json --iam-account="+robotOf),
 				Credentials: []string{"serviceAccountKey"},
 			},
-		}}, nil
+		},
+	}, nil
 }
 
 // googleOrganisation returns the steps that connect all projects of an organization, or of a folder, at once: the
@@ -87,8 +89,10 @@ func gcpSteps(o Organisation) (Steps, error) {
 func googleOrganisation() (*WholeOrganisation, error) {
 	r := requiredBy("gcp")
 	granted := slices.Concat(r.Organisation, r.StartStop)
-	doc, err := encodeIndented(googleRole{"Lamplighter organisation",
-		"Permissions of Lamplighter in an organization and its projects at level " + startStopLevel, "GA", granted})
+	doc, err := encodeIndented(googleRole{
+		"Lamplighter organisation",
+		"Permissions of Lamplighter in an organization and its projects at level " + startStopLevel, "GA", granted,
+	})
 	if err != nil {
 		return nil, fmt.Errorf("write role of organizations: %w", err)
 	}

@@ -83,8 +83,10 @@ const (
 )
 
 func newClusterRole(actions []string) object {
-	return object{APIVersion: rbac + "/v1", Kind: "ClusterRole", Metadata: metadata{Name: roleName},
-		Rules: RulesOf(actions)}
+	return object{
+		APIVersion: rbac + "/v1", Kind: "ClusterRole", Metadata: metadata{Name: roleName},
+		Rules: RulesOf(actions),
+	}
 }
 
 func newBinding(to subject) object {
@@ -160,6 +162,8 @@ func managedClusters(who subject, title string, before ...string) (*ManagedClust
 	if err != nil {
 		return nil, err
 	}
-	return &ManagedClusters{Title: title, Policies: policies, Manifest: manifest,
-		Commands: append(before, applyCommand(manifest))}, nil
+	return &ManagedClusters{
+		Title: title, Policies: policies, Manifest: manifest,
+		Commands: append(before, applyCommand(manifest)),
+	}, nil
 }

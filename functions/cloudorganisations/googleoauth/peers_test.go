@@ -22,8 +22,10 @@ func TestClient_IsUnderstoodByACertifiedProvider(t *testing.T) {
 		if !strings.HasPrefix(r.Header.Get("Authorization"), "Bearer ") {
 			w.WriteHeader(http.StatusUnauthorized)
 		}
-		_ = json.NewEncoder(w).Encode(map[string]any{"projects": []map[string]string{{"projectId": "my-project-123",
-			"displayName": "Mine"}}})
+		_ = json.NewEncoder(w).Encode(map[string]any{"projects": []map[string]string{{
+			"projectId":   "my-project-123",
+			"displayName": "Mine",
+		}}})
 	}))
 	t.Cleanup(projects.Close)
 	c := New(peer.Client(), back)

@@ -54,8 +54,10 @@ func Run(ctx context.Context, in readiness.RehearsalInput) (out readiness.Rehear
 		return readiness.Rehearsed{}, fmt.Errorf("make a folder for the rehearsal: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	s := &trial{clock: virtual{clock.NewManual(p.ScaleUpAt().Add(-early - in.Launch))}, stopped: map[string][]byte{},
-		blocked: map[string]string{}}
+	s := &trial{
+		clock: virtual{clock.NewManual(p.ScaleUpAt().Add(-early - in.Launch))}, stopped: map[string][]byte{},
+		blocked: map[string]string{},
+	}
 	options := table.Options{NoSync: true, Clock: s.clock, SweepEvery: -1}
 	s.store, err = table.Open(filepath.Join(dir, "store.db"), options) //nolint:contextcheck // a file is opened
 	if err != nil {
@@ -109,8 +111,10 @@ func (s *trial) place(ctx context.Context, org string, t readiness.Target, g clo
 		cloud.Autoscaling{Min: o.Min, Max: o.Max, Desired: o.Desired}); err != nil {
 		return err
 	}
-	policy := readiness.Policy{ID: t.PolicyID, Name: t.PolicyID, Mode: readiness.Autopilot,
-		Target: readiness.PolicyTarget{Type: g.Type, UID: g.UID, Region: g.Region}}
+	policy := readiness.Policy{
+		ID: t.PolicyID, Name: t.PolicyID, Mode: readiness.Autopilot,
+		Target: readiness.PolicyTarget{Type: g.Type, UID: g.UID, Region: g.Region},
+	}
 	_, err := readiness.NewPolicyStore(s.store, s.clock).Create(ctx, org, policy, nil)
 	return err
 }

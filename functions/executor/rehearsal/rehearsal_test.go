@@ -20,8 +20,10 @@ func plan(before int64) readiness.Plan {
 		Status: readiness.Completed, Run: 7, Logged: 80,
 		Targets: []readiness.Target{
 			{PolicyID: "asp_web", OriginalMin: 2, OriginalMax: 10, OriginalDesired: 4},
-			{PolicyID: "asp_api", OriginalMin: 0, OriginalMax: 3, OriginalDesired: 2, AverageCPU: 3500,
-				TargetCPU: 7000},
+			{
+				PolicyID: "asp_api", OriginalMin: 0, OriginalMax: 3, OriginalDesired: 2, AverageCPU: 3500,
+				TargetCPU: 7000,
+			},
 		},
 	}
 }

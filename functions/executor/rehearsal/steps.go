@@ -46,8 +46,10 @@ func (s *trial) begin() error {
 		if err != nil {
 			return err
 		}
-		s.out.Targets[i] = readiness.RehearsedTarget{PolicyID: t.PolicyID, Original: t.Original(), Scaled: size,
-			Shortfall: size.Desired - t.OriginalDesired}
+		s.out.Targets[i] = readiness.RehearsedTarget{
+			PolicyID: t.PolicyID, Original: t.Original(), Scaled: size,
+			Shortfall: size.Desired - t.OriginalDesired,
+		}
 	}
 	return nil
 }

@@ -17,7 +17,7 @@ import (
 type state string
 
 const (
-	// it had 0 instances: the executor was asked to start it, and its size is not recorded yet
+	// it had 0 instances: the executor was asked to start it, and its size is not recorded yet.
 	starting  state = "starting"
 	raising   state = "raising"   // it may be raised: a call is, or was, under way
 	raised    state = "raised"    // all of its instances have been seen in service

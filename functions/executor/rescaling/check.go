@@ -22,7 +22,8 @@ const (
 // obstacles returns why targets of a plan cannot be raised now, by policy. A target that this dispatch has begun to
 // raise has no obstacle, because the plan holds it. It takes one round trip, or none if all targets have been begun.
 func (r *Runner) obstacles(ctx context.Context, in readiness.Input, p *readiness.Plan,
-	kept map[string]capture) (map[string]string, error) {
+	kept map[string]capture,
+) (map[string]string, error) {
 	var ids []string
 	for _, id := range p.PolicyIDs() {
 		if c := kept[id]; !c.isOf(in.Run) {
@@ -81,8 +82,10 @@ func (r *Runner) tell(ctx context.Context, in readiness.Input, p *readiness.Plan
 	if message == p.Message || len(p.Reports) >= maxReports {
 		return nil
 	}
-	report := readiness.Report{ID: fmt.Sprintf("%s-%d-%d", p.Status, in.Run, len(p.Reports)), Run: in.Run,
-		Status: p.Status, Message: message}
+	report := readiness.Report{
+		ID: fmt.Sprintf("%s-%d-%d", p.Status, in.Run, len(p.Reports)), Run: in.Run,
+		Status: p.Status, Message: message,
+	}
 	err := r.Report(ctx, in.Org, in.PlanID, report)
 	if fault.Is(err, fault.Conflict) || fault.Is(err, fault.NotFound) {
 		return nil // the plan has changed: the next step sees to that

@@ -45,11 +45,13 @@ func (f *fixture) dieAt(in readiness.Input, n int, after bool) bool {
 	ctx, p := killpoint.Start(f.In(org), killpoint.Point{Step: n, Landed: after})
 	store := p.Store(f.Table)
 	plans := readiness.New(store, f.Clock)
-	r := &Runner{Table: store, Clock: f.Clock, Open: f.r.Open, Starter: f.cloud,
+	r := &Runner{
+		Table: store, Clock: f.Clock, Open: f.r.Open, Starter: f.cloud,
 		Report: func(ctx context.Context, org, planID string, rep readiness.Report) error {
 			_, err := plans.Take(ctx, org, planID, rep)
 			return err
-		}}
+		},
+	}
 	for range 500 {
 		got, err := r.Advance(ctx, in)
 		switch {

@@ -191,8 +191,10 @@ func newFixture(t testing.TB, uids ...string) *fixture {
 	for _, uid := range uids {
 		f.cloud.at[uid] = before
 		f.Put(readiness.PolicyKey(org, policyOf(uid)),
-			readiness.Policy{ID: policyOf(uid), Mode: readiness.Autopilot, CloudAccountID: "ca_1",
-				Target: readiness.PolicyTarget{Type: "aws-asg", UID: uid, Region: "eu-west-1"}})
+			readiness.Policy{
+				ID: policyOf(uid), Mode: readiness.Autopilot, CloudAccountID: "ca_1",
+				Target: readiness.PolicyTarget{Type: "aws-asg", UID: uid, Region: "eu-west-1"},
+			})
 	}
 	return f
 }

@@ -14,8 +14,10 @@ func TestLetGo_OfATargetThatIsRestoredOnlyDropsItsHold(t *testing.T) {
 		f := newFixture(t, "web", "api")
 		_, in := f.dispatched()
 		f.drive(in, readiness.Completed)
-		h := scheduling.EventHold{PlanID: in.PlanID, PolicyID: policyOf(uid), UID: uid, Since: f.Clock.Now(),
-			Until: f.Clock.Now()}
+		h := scheduling.EventHold{
+			PlanID: in.PlanID, PolicyID: policyOf(uid), UID: uid, Since: f.Clock.Now(),
+			Until: f.Clock.Now(),
+		}
 		f.Write(scheduling.BeginEventHold(org, h)[0]) // as a process left it that died
 		at, _, err := f.r.LetGo(f.In(org), f.forced(in, uid))
 		if n := len(f.holds().All()); err != nil || !at.IsZero() || n != 0 {

@@ -35,8 +35,10 @@ func (f *fixture) fail(uid string, err error) {
 func TestAdvance_AMissingTargetLeavesTheOthersRaisedAndIsTriedUntilItIsThere(t *testing.T) {
 	for name, err := range map[string]error{
 		"a cloud that does not answer": &cloud.Error{Class: cloud.Transient, Message: "no answer"},
-		"a cloud that refuses": &cloud.Error{Class: cloud.Denied,
-			Message: "autoscaling:UpdateAutoScalingGroup is not allowed"},
+		"a cloud that refuses": &cloud.Error{
+			Class:   cloud.Denied,
+			Message: "autoscaling:UpdateAutoScalingGroup is not allowed",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, twenty()...)
@@ -89,8 +91,10 @@ func TestAdvance_AnOrganizationMayWantAllTargetsOrNone(t *testing.T) {
 		failed time.Duration // after the time to scale up, at most
 	}{
 		"a refused target fails the plan at once": {&cloud.Error{Class: cloud.Denied, Message: "no"}, time.Minute},
-		"a slow target fails it once the event begins": {&cloud.Error{Class: cloud.Transient, Message: "no answer"},
-			35 * time.Minute},
+		"a slow target fails it once the event begins": {
+			&cloud.Error{Class: cloud.Transient, Message: "no answer"},
+			35 * time.Minute,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, "web", "api")

@@ -47,9 +47,11 @@ func (r *Runner) decideRaise(ctx context.Context, in readiness.Input, p *readine
 		return r.enter(ctx, in, readiness.Report{Status: readiness.Failed, Message: text(out.failed)})
 	case !now.Before(p.ScaleDownAt()):
 		return r.enter(ctx, in,
-			readiness.Report{Status: readiness.Failed,
+			readiness.Report{
+				Status: readiness.Failed,
 				Message: "these targets did not have their planned capacity until the event was over: " +
-					text(out.notes)})
+					text(out.notes),
+			})
 	case !late && len(out.failed) == 0 && out.obstructed == 0:
 		return Result{At: clock.Earliest(out.at, p.ScaleDownAt())}, nil
 	}
@@ -276,8 +278,10 @@ func (r *raiser) start(ctx context.Context, c *capture) error {
 		return r.cannotStart(ctx, c, err)
 	}
 	c.StartID = got.ActionID
-	moving := &cloud.Error{Class: cloud.Moving,
-		Message: "it had 0 instances and is being started by action " + got.ActionID}
+	moving := &cloud.Error{
+		Class:   cloud.Moving,
+		Message: "it had 0 instances and is being started by action " + got.ActionID,
+	}
 	if got.Ended {
 		c.StartID = ""
 	}
@@ -352,8 +356,10 @@ func inService(ctx context.Context, g Group, c *capture, live cloud.Autoscaling)
 	case len(states) != 1:
 		return &cloud.Error{Class: cloud.NotFound, Message: "it does not exist any more"}
 	case states[0].Status != cloud.Running:
-		return &cloud.Error{Class: cloud.Moving,
-			Message: "it has " + now.String() + ", and not all instances are in service: " + stateText(states[0])}
+		return &cloud.Error{
+			Class:   cloud.Moving,
+			Message: "it has " + now.String() + ", and not all instances are in service: " + stateText(states[0]),
+		}
 	}
 	return nil
 }

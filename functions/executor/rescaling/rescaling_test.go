@@ -157,8 +157,10 @@ func TestAdvance_APolicyThatAnotherPlanHoldsIsWaitedFor(t *testing.T) {
 
 // Cancelling in every moment of a dispatch leaves the capacity as it was.
 func TestAdvance_CancelFromEveryStatusRollsBack(t *testing.T) {
-	for _, at := range []readiness.Status{readiness.Scheduling, readiness.Scheduled, readiness.ScalingUp,
-		readiness.Active, readiness.ScalingDown, readiness.Failed, readiness.Completed} {
+	for _, at := range []readiness.Status{
+		readiness.Scheduling, readiness.Scheduled, readiness.ScalingUp,
+		readiness.Active, readiness.ScalingDown, readiness.Failed, readiness.Completed,
+	} {
 		t.Run(string(at), func(t *testing.T) {
 			f := newFixture(t, "web", "api")
 			_, in := f.dispatched()
@@ -258,8 +260,10 @@ func TestAdvance_ACallThatLandsLateIsSeenByTheSecondLook(t *testing.T) {
 	f.cancel(in)
 	f.wait(apitest.Value(f.r.Advance(f.In(org), in))(t)) // waits for the lock
 	f.wait(apitest.Value(f.r.Advance(f.In(org), in))(t)) // looks, and finds it as it was
-	f.cloud.at["web"] = cloud.Autoscaling{Min: during.Min, Max: during.Max, Desired: during.Desired,
-		Native: before.Native}
+	f.cloud.at["web"] = cloud.Autoscaling{
+		Min: during.Min, Max: during.Max, Desired: during.Desired,
+		Native: before.Native,
+	}
 	f.drive(in, "")
 	f.asBefore(in)
 }

@@ -43,8 +43,10 @@ func (r *Runner) rollBack(ctx context.Context, in readiness.Input, p *readiness.
 	}
 	if p != nil {
 		err = r.Report(ctx, in.Org, in.PlanID,
-			readiness.Report{ID: fmt.Sprintf("rolled-back-%d", in.Run), Run: in.Run, Status: p.Status,
-				Message: out.rolledBack()})
+			readiness.Report{
+				ID: fmt.Sprintf("rolled-back-%d", in.Run), Run: in.Run, Status: p.Status,
+				Message: out.rolledBack(),
+			})
 		if err != nil && !fault.Is(err, fault.Conflict) && !fault.Is(err, fault.NotFound) {
 			return Result{}, fmt.Errorf("report the rollback of %s: %w", in.PlanID, err)
 		}
@@ -186,8 +188,10 @@ func (r *restorer) giveBack(ctx context.Context, g Group, c *capture) error {
 		return err
 	}
 	if !isReturned(live, c) {
-		return &cloud.Error{Class: cloud.Moving,
-			Message: fmt.Sprintf("it has %s where %s was given back", sizeOf(live), c.original())}
+		return &cloud.Error{
+			Class:   cloud.Moving,
+			Message: fmt.Sprintf("it has %s where %s was given back", sizeOf(live), c.original()),
+		}
 	}
 	return r.settleReturned(ctx, c, live)
 }

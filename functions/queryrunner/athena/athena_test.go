@@ -152,8 +152,10 @@ func TestRows_AreThoseOfAllPagesWithoutTheirNames(t *testing.T) {
 
 func TestErrors_SayWhetherToTryAgain(t *testing.T) {
 	c, w := newClient(t)
-	for exception, kind := range map[string]fault.Kind{"TooManyRequestsException": fault.Unavailable,
-		"InternalServerException": fault.Unavailable, "InvalidRequestException": fault.Internal} {
+	for exception, kind := range map[string]fault.Kind{
+		"TooManyRequestsException": fault.Unavailable,
+		"InternalServerException":  fault.Unavailable, "InvalidRequestException": fault.Internal,
+	} {
 		w.refuses = exception
 		if _, err := c.Start(t.Context(), "qry_1", "SELECT 1"); !fault.Is(err, kind) {
 			t.Errorf("%s: %v", exception, err)

@@ -33,8 +33,10 @@ var providers = map[string]string{"aws-ec2": "aws", "azure-vm": "azure", "gcp-co
 // effectiveness is the power usage effectiveness (PUE) by provider: the watts that a data centre draws for each watt
 // of its machines. The values for aws and azure are those of Cloud Carbon Footprint. The value for gcp is Google's
 // average of its fleet over twelve months (google.com/about/datacenters/efficiency).
-var effectiveness = map[string]money.Amount{"aws": money.FromScaled(1135, 3), "azure": money.FromScaled(1185, 3),
-	"gcp": money.FromScaled(110, 2)}
+var effectiveness = map[string]money.Amount{
+	"aws": money.FromScaled(1135, 3), "azure": money.FromScaled(1185, 3),
+	"gcp": money.FromScaled(110, 2),
+}
 
 // Hourly returns the kilograms of CO2e that a machine emits in an hour of running. It returns false if its family,
 // size or region has no coefficient.

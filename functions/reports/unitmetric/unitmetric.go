@@ -96,7 +96,8 @@ func (s Store) Put(ctx context.Context, org, name string, values map[time.Time]m
 // Values returns the values of all metrics from the day from until before the day to, by name and day: one round trip
 // for each megabyte.
 func (s Store) Values(ctx context.Context, org string, from, to time.Time) (map[string]map[time.Time]money.Amount,
-	error) {
+	error,
+) {
 	out := map[string]map[time.Time]money.Amount{}
 	q := table.Query{
 		PK: key(org, "").PK, From: valuePrefix + cost.MonthOf(from).String(),

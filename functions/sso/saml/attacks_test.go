@@ -299,8 +299,10 @@ func TestDocumentsThatAreTooMuch(t *testing.T) {
 		"no XML":                  {"hello", fault.Invalid},
 		"another document":        {`<a xmlns="urn:oasis:names:tc:SAML:2.0:protocol"/>`, fault.Invalid},
 		"a response of nothing":   {`<Response/>`, fault.Invalid},
-		"an empty response": {`<Response xmlns="urn:oasis:names:tc:SAML:2.0:protocol"/>`,
-			fault.Unauthenticated},
+		"an empty response": {
+			`<Response xmlns="urn:oasis:names:tc:SAML:2.0:protocol"/>`,
+			fault.Unauthenticated,
+		},
 		"a response of an encoding": {
 			`<?xml version="1.0" encoding="utf-16"?><Response xmlns="urn:oasis:names:tc:SAML:2.0:protocol"/>`,
 			fault.Invalid,

@@ -90,8 +90,10 @@ func FuzzMetadata(f *testing.F) {
 	f.Add(good)
 	f.Add([]byte(`<EntitiesDescriptor xmlns="urn:oasis:names:tc:SAML:2.0:metadata"><EntityDescriptor entityID="x">` +
 		`<IDPSSODescriptor/></EntityDescriptor></EntitiesDescriptor>`))
-	for _, beside := range []string{"x", "<a/>", "<!-- x -->", "<![CDATA[x]]>", "<!DOCTYPE x>", "&#65;", "<",
-		string(good)} {
+	for _, beside := range []string{
+		"x", "<a/>", "<!-- x -->", "<![CDATA[x]]>", "<!DOCTYPE x>", "&#65;", "<",
+		string(good),
+	} {
 		f.Add([]byte(string(good) + beside))
 		f.Add([]byte(beside + string(good)))
 	}

@@ -238,8 +238,10 @@ const minRSA = 2048 // bits
 
 // oldSignatures are outdated signature algorithms of certificates. They are refused although a certificate here only
 // signs itself.
-var oldSignatures = []x509.SignatureAlgorithm{x509.MD2WithRSA, x509.MD5WithRSA, x509.SHA1WithRSA, x509.DSAWithSHA1,
-	x509.ECDSAWithSHA1}
+var oldSignatures = []x509.SignatureAlgorithm{
+	x509.MD2WithRSA, x509.MD5WithRSA, x509.SHA1WithRSA, x509.DSAWithSHA1,
+	x509.ECDSAWithSHA1,
+}
 
 // parseCertificate parses a certificate, and refuses one that is too weak or not valid.
 func (m metadataRules) parseCertificate(text string) ([]byte, error) {

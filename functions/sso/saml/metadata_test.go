@@ -25,14 +25,18 @@ func TestMetadataThatAreNotTaken(t *testing.T) {
 		"no XML":             {"hello", "not XML"},
 		"another document":   {`<a/>`, "not metadata"},
 		"a service provider": {replace("IDPSSODescriptor", "SPSSODescriptor"), "not XML"},
-		"no provider": {`<EntityDescriptor xmlns="urn:oasis:names:tc:SAML:2.0:metadata" entityID="x"/>`,
-			"0 identity providers"},
+		"no provider": {
+			`<EntityDescriptor xmlns="urn:oasis:names:tc:SAML:2.0:metadata" entityID="x"/>`,
+			"0 identity providers",
+		},
 		"two providers": {`<EntitiesDescriptor xmlns="urn:oasis:names:tc:SAML:2.0:metadata">` +
 			strings.TrimPrefix(good, `<?xml version="1.0"?>`) + strings.TrimPrefix(good, `<?xml version="1.0"?>`) +
 			`</EntitiesDescriptor>`, "2 identity providers"},
 		"no name": {replace("https://idp.test/metadata", ""), "entityID"},
-		"no certificate": {string(samltest.MetadataOf("https://idp.test", "https://idp.test/sso")),
-			"no certificate for signing"},
+		"no certificate": {
+			string(samltest.MetadataOf("https://idp.test", "https://idp.test/sso")),
+			"no certificate for signing",
+		},
 		"a certificate to encrypt": {replace(`use="signing"`, `use="encryption"`), "no certificate for signing"},
 		"a broken certificate":     {replace(`<X509Certificate>MII`, `<X509Certificate>AAA`), "cannot be read"},
 		"a certificate of SHA-1": {signedBy(samltest.Certify(samltest.Genuine().Key, func(c *x509.Certificate) {
@@ -46,8 +50,10 @@ func TestMetadataThatAreNotTaken(t *testing.T) {
 		"expired as a provider": {replace(`<IDPSSODescriptor `,
 			`<IDPSSODescriptor validUntil="2020-01-01T00:00:00" `), "expired"},
 		"an end that is none": {replace(`entityID=`, `validUntil="soon" entityID=`), "not a time"},
-		"wants signed requests": {replace(`<IDPSSODescriptor `, `<IDPSSODescriptor WantAuthnRequestsSigned="true" `),
-			"signed requests"},
+		"wants signed requests": {
+			replace(`<IDPSSODescriptor `, `<IDPSSODescriptor WantAuthnRequestsSigned="true" `),
+			"signed requests",
+		},
 		"SAML 1":                   {replace("SAML:2.0:protocol", "SAML:1.1:protocol"), "SAML 2.0"},
 		"no redirect binding":      {replace(redirectBinding, "urn:other"), "HTTP-Redirect"},
 		"a script":                 {replace("https://idp.test/sso", "javascript:alert(1)"), "web page"},

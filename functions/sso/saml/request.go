@@ -31,8 +31,10 @@ func (sp ServiceProvider) RedirectURL(p Provider, r AuthnRequest) (string, error
 	if err != nil {
 		return "", fmt.Errorf("pack a request: %w", err)
 	}
-	query := url.Values{"SAMLRequest": {base64.StdEncoding.EncodeToString(packed)},
-		"RelayState": {r.RelayState}}.Encode()
+	query := url.Values{
+		"SAMLRequest": {base64.StdEncoding.EncodeToString(packed)},
+		"RelayState":  {r.RelayState},
+	}.Encode()
 	if u.RawQuery != "" {
 		query = u.RawQuery + "&" + query
 	}
@@ -88,8 +90,12 @@ func (sp ServiceProvider) Metadata() ([]byte, error) {
 	role.CreateAttr("protocolSupportEnumeration", protocolNS)
 	role.CreateElement("md:NameIDFormat").SetText(emailFormat)
 	acs := role.CreateElement("md:AssertionConsumerService")
-	for _, a := range [][2]string{{"Binding", postBinding}, {"Location", sp.ACSURL}, {"index", "0"},
-		{"isDefault", "true"}} {
+	for _, a := range [][2]string{
+		{"Binding", postBinding},
+		{"Location", sp.ACSURL},
+		{"index", "0"},
+		{"isDefault", "true"},
+	} {
 		acs.CreateAttr(a[0], a[1])
 	}
 	doc.Indent(2)

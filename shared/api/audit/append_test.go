@@ -27,8 +27,10 @@ func anywhere(tb testing.TB) context.Context {
 
 // newRow returns a row as shared/api/rest passes it.
 func newRow(action string) Row {
-	return Row{Actor: "ada@example.com", UserID: "usr_1", Action: action, Method: "POST", Path: "/teams", Status: 200,
-		IP: "192.0.2.1"}
+	return Row{
+		Actor: "ada@example.com", UserID: "usr_1", Action: action, Method: "POST", Path: "/teams", Status: 200,
+		IP: "192.0.2.1",
+	}
 }
 
 // logOf returns the log of another process with the same store.

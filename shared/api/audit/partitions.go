@@ -23,8 +23,10 @@ var Access = table.Access{Writes: []table.Partition{WaitingPartition, SystemWait
 
 // LinkAccess are the partitions that a function must declare if it links entries. A row and the chain's head are
 // written in one transaction. No other write to a chain is permitted; only the eraser deletes one.
-var LinkAccess = Access.With(table.Access{Appends: []table.Partition{Partition, SystemPartition,
-	identity.MetaPartition}})
+var LinkAccess = Access.With(table.Access{Appends: []table.Partition{
+	Partition, SystemPartition,
+	identity.MetaPartition,
+}})
 
 // The chains without an organization. There are several, because sign-ups and password guesses may come at any rate,
 // and one chain can link some hundred rows per second.

@@ -53,8 +53,10 @@ func (n *Noted) composeRow(r Request) (org string, row Row) {
 func (r Row) sanitizeRow() Row {
 	r.Actor = cmp.Or(r.Actor, r.UserID, System)
 	r.Category = cmp.Or(r.Category, Platform)
-	r.Changes = Changes{redactValue(decodeOrNil(marshalChange(r.Changes.Before))),
-		redactValue(decodeOrNil(marshalChange(r.Changes.After)))}
+	r.Changes = Changes{
+		redactValue(decodeOrNil(marshalChange(r.Changes.Before))),
+		redactValue(decodeOrNil(marshalChange(r.Changes.After))),
+	}
 	return r.limitTexts()
 }
 

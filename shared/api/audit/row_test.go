@@ -22,8 +22,10 @@ func TestARowIsMadeOfTheRequestAndOfWhatWasNoted(t *testing.T) {
 			nil,
 			Request{Row: known, Org: "org_1", Answered: []byte(`{"id":"team_1"}`)},
 			"org_1",
-			Row{Actor: "ada@example.com", UserID: "usr_1", Target: "team_9", Status: 200,
-				Changes: Changes{nil, map[string]any{"id": "team_1"}}},
+			Row{
+				Actor: "ada@example.com", UserID: "usr_1", Target: "team_9", Status: 200,
+				Changes: Changes{nil, map[string]any{"id": "team_1"}},
+			},
 		},
 		"the answer names the thing": {
 			nil,
@@ -69,16 +71,22 @@ func TestARowIsMadeOfTheRequestAndOfWhatWasNoted(t *testing.T) {
 			Row{Actor: "bob@example.com", UserID: "usr_2", Target: "team_9", Status: 200},
 		},
 		"an address that looks like a token": {
-			nil, Request{Row: Row{Actor: "lamps_department@example.com"}}, "",
+			nil,
+			Request{Row: Row{Actor: "lamps_department@example.com"}},
+			"",
 			Row{Actor: "lamps_department@example.com"},
 		},
 		"lines and secrets in what a client chose": {
 			nil,
-			Request{Row: Row{Target: "a\nb\x00c", Path: "/" + strings.Repeat("x", 5000),
-				RequestID: "lampr_01k0.1.abcdefgh"}},
+			Request{Row: Row{
+				Target: "a\nb\x00c", Path: "/" + strings.Repeat("x", 5000),
+				RequestID: "lampr_01k0.1.abcdefgh",
+			}},
 			"",
-			Row{Actor: Anonymous, Target: "a b c", Path: "/" + strings.Repeat("x", maxLine-1) + "…",
-				RequestID: Redacted},
+			Row{
+				Actor: Anonymous, Target: "a b c", Path: "/" + strings.Repeat("x", maxLine-1) + "…",
+				RequestID: Redacted,
+			},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -69,8 +69,10 @@ func walkFile(text string) (Walk, *Break, error) {
 
 func TestBothFormsOfAnExportHoldTheSame(t *testing.T) {
 	var rows []Row
-	for _, target := range []string{"", "=1+1", "+1", "-1", "@x", "'", "''=", "'=1", "a,b", `"`, "ü\u2028",
-		"[redacted]", " x ", "null", "1"} {
+	for _, target := range []string{
+		"", "=1+1", "+1", "-1", "@x", "'", "''=", "'=1", "a,b", `"`, "ü\u2028",
+		"[redacted]", " x ", "null", "1",
+	} {
 		r := newRow("update")
 		r.Target, r.Changes = target, Changes{target, map[string]any{target + "x": []any{nil, true, target}}}
 		rows = append(rows, r)

@@ -36,7 +36,8 @@ type verification struct {
 // VerifyChain verifies a stored chain from the cursor or the beginning, until its end or until enough returns true, and
 // compares its end with its head. Rows that are appended in the meantime do not disturb it.
 func VerifyChain(ctx context.Context, s table.Store, at Place, from *Cursor, enough func(rows int64) bool) (Verdict,
-	error) {
+	error,
+) {
 	v := &verification{store: s, place: at, walk: Walk{Whole: from == nil}}
 	q := table.Query{PK: at.PK, Limit: readPage}
 	q.From, q.To = AllRowKeys()
@@ -80,8 +81,10 @@ func (v *verification) verifyRows(items []table.Item) *Break {
 		}
 		b := v.walk.Step(s)
 		if b == nil && it.SK != sortKey(v.walk.At, v.walk.Last) {
-			b = &Break{v.walk.Last, s.stringMember("id"),
-				fmt.Sprintf("it lies at %q, where no row of its time and number belongs", it.SK)}
+			b = &Break{
+				v.walk.Last, s.stringMember("id"),
+				fmt.Sprintf("it lies at %q, where no row of its time and number belongs", it.SK),
+			}
 		}
 		if b == nil {
 			b = v.checkHead()
@@ -96,8 +99,10 @@ func (v *verification) verifyRows(items []table.Item) *Break {
 // checkHead compares the row that the head names with the head, when the verification reaches it.
 func (v *verification) checkHead() *Break {
 	if v.walk.Last == v.head.Seq && v.walk.Hash != v.head.Hash {
-		return &Break{Seq: v.head.Seq,
-			Why: "it is not the row that the head of the chain names: the end of the chain was altered"}
+		return &Break{
+			Seq: v.head.Seq,
+			Why: "it is not the row that the head of the chain names: the end of the chain was altered",
+		}
 	}
 	return nil
 }
@@ -106,9 +111,11 @@ func (v *verification) checkHead() *Break {
 // none after the current head.
 func (v *verification) finish(ctx context.Context) (Verdict, error) {
 	if v.walk.Last < v.head.Seq {
-		b := &Break{Seq: v.walk.Last + 1,
+		b := &Break{
+			Seq: v.walk.Last + 1,
 			Why: fmt.Sprintf("the chain ends before row %d, which its head names: the last rows are missing",
-				v.head.Seq)}
+				v.head.Seq),
+		}
 		return v.verdict(b), nil
 	}
 	now, err := ReadHead(ctx, v.store, v.place)
@@ -116,9 +123,11 @@ func (v *verification) finish(ctx context.Context) (Verdict, error) {
 		return Verdict{}, err
 	}
 	if v.walk.Last > now.Seq {
-		b := &Break{Seq: now.Seq + 1,
+		b := &Break{
+			Seq: now.Seq + 1,
 			Why: fmt.Sprintf("it lies behind row %d, which the head of the chain names as the last: it was put in",
-				now.Seq)}
+				now.Seq),
+		}
 		return v.verdict(v.afterRestore(b)), nil
 	}
 	if v.walk.Last == now.Seq && v.walk.Hash != now.Hash {

@@ -234,8 +234,10 @@ func TestAVerificationGoesOnlyOnFromWhereItWas(t *testing.T) {
 	if err != nil || v.Holds || v.BrokenAt.Seq != 6 {
 		t.Errorf("behind a row with another hash: %+v %v", v, err)
 	}
-	for _, text := range []string{"x", "1.2", "1.2.3", "1.2." + strings.Repeat("g", 64),
-		"-1.2." + strings.Repeat("a", 64), strings.Repeat("1", 14) + ".2." + strings.Repeat("a", 64)} {
+	for _, text := range []string{
+		"x", "1.2", "1.2.3", "1.2." + strings.Repeat("g", 64),
+		"-1.2." + strings.Repeat("a", 64), strings.Repeat("1", 14) + ".2." + strings.Repeat("a", 64),
+	} {
 		if _, err := ParseCursor(text); err == nil {
 			t.Errorf("%q is a cursor", text)
 		}

@@ -113,17 +113,19 @@ func (k *linking) follows(w *waiting) bool {
 
 // The rows that linking adds by itself.
 const (
-	// an entry was altered while it waited, or was inserted by an unauthorized writer
+	// an entry was altered while it waited, or was inserted by an unauthorized writer.
 	EntryAltered = "auditEntryAltered"
 	EntryMissing = "auditEntryMissing" // an entry was removed while it waited
-	// the service was restored to an earlier point, from where the chain continues
+	// the service was restored to an earlier point, from where the chain continues.
 	Restored = "restore"
 )
 
 // finding returns the content of a row made by linking.
 func finding(action, target string, after map[string]any, now time.Time) map[string]any {
-	row := Row{ID: id.New("aud", now), At: now, Action: action, ResourceType: "audit-logs", Target: target,
-		Changes: Changes{After: after}}.sanitizeRow()
+	row := Row{
+		ID: id.New("aud", now), At: now, Action: action, ResourceType: "audit-logs", Target: target,
+		Changes: Changes{After: after},
+	}.sanitizeRow()
 	return row.content()
 }
 

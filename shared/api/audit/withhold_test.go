@@ -18,8 +18,10 @@ func oldSignIns(t *testing.T) []Sealed {
 	h := Head{}
 	for _, r := range []Row{
 		{Action: "createTeam", Target: "team_1"},
-		{Action: "logIn", Actor: "ada@example.com",
-			Changes: Changes{After: map[string]any{"expiresIn": json.Number("900"), "tenants": both}}},
+		{
+			Action: "logIn", Actor: "ada@example.com",
+			Changes: Changes{After: map[string]any{"expiresIn": json.Number("900"), "tenants": both}},
+		},
 		{Action: "refresh", Changes: Changes{After: map[string]any{"tenants": both}}},
 		{Action: "updateTeam", Changes: Changes{After: map[string]any{"tenants": "of a house"}}},
 	} {

@@ -54,10 +54,14 @@ func TestAnswerFailure(t *testing.T) {
 		status int
 		title  string
 	}{
-		"a missing thing is a page": {fault.New(fault.NotFound, "no <b>"), 404,
-			"<h1>Not found</h1>\n<p>no &lt;b&gt;</p>"},
-		"a limit is a page": {fault.New(fault.Limited, "wait"), 429,
-			"<h1>Too many requests</h1>\n<p>wait</p>"},
+		"a missing thing is a page": {
+			fault.New(fault.NotFound, "no <b>"), 404,
+			"<h1>Not found</h1>\n<p>no &lt;b&gt;</p>",
+		},
+		"a limit is a page": {
+			fault.New(fault.Limited, "wait"), 429,
+			"<h1>Too many requests</h1>\n<p>wait</p>",
+		},
 		"any other error stays an error": {context.DeadlineExceeded, 0, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -19,7 +19,7 @@ const (
 	methodKey  = "method"
 	ssoKey     = "sso"
 	grantsKey  = "grants"
-	// never from the authorizer: a worker of this service sets it when it calls a function without API Gateway
+	// never from the authorizer: a worker of this service sets it when it calls a function without API Gateway.
 	workerKey = "worker"
 )
 

@@ -67,14 +67,18 @@ func TestLogged_AddsUpWhatEachOrganizationUses(t *testing.T) {
 		}
 		u := want[call.org]
 		used := meter.Usage()
-		want[call.org] = table.Usage{RoundTrips: u.RoundTrips + used.RoundTrips,
-			ReadUnits: u.ReadUnits + used.ReadUnits, WriteUnits: u.WriteUnits + used.WriteUnits}
+		want[call.org] = table.Usage{
+			RoundTrips: u.RoundTrips + used.RoundTrips,
+			ReadUnits:  u.ReadUnits + used.ReadUnits, WriteUnits: u.WriteUnits + used.WriteUnits,
+		}
 	}
 	got, states := map[string]table.Usage{}, map[string]int{}
 	for _, l := range linesOf(t, log.String()) {
 		u := got[l.Org]
-		got[l.Org] = table.Usage{RoundTrips: u.RoundTrips + l.RoundTrips, ReadUnits: u.ReadUnits + l.ReadUnits,
-			WriteUnits: u.WriteUnits + l.WriteUnits}
+		got[l.Org] = table.Usage{
+			RoundTrips: u.RoundTrips + l.RoundTrips, ReadUnits: u.ReadUnits + l.ReadUnits,
+			WriteUnits: u.WriteUnits + l.WriteUnits,
+		}
 		states[l.Org] += l.States
 	}
 	if len(got) != 2 || got["org_a"] != want["org_a"] || got["org_b"] != want["org_b"] {
@@ -177,20 +181,31 @@ func TestLogged_TellsHowACallWent(t *testing.T) {
 		want  line
 		emf   bool
 	}{
-		"a task of a machine": {`{"task":"run","input":{"org":"org_a"}}`, 79 * time.Second, nil, "prod",
-			line{Org: "org_a", Task: "run", States: 3}, true},
-		"a task near its time-out": {`{"task":"run","input":{"org":"org_a"}}`, 80 * time.Second, nil, "prod",
-			line{Org: "org_a", Task: "run", States: 3, Late: true}, true},
-		"a task that failed": {`{"task":"run","input":{"org":"org_a"}}`, 0, errors.New("no"), "prod",
-			line{Org: "org_a", Task: "run", States: 3, Failed: true}, true},
+		"a task of a machine": {
+			`{"task":"run","input":{"org":"org_a"}}`, 79 * time.Second, nil, "prod",
+			line{Org: "org_a", Task: "run", States: 3},
+			true,
+		},
+		"a task near its time-out": {
+			`{"task":"run","input":{"org":"org_a"}}`, 80 * time.Second, nil, "prod",
+			line{Org: "org_a", Task: "run", States: 3, Late: true},
+			true,
+		},
+		"a task that failed": {
+			`{"task":"run","input":{"org":"org_a"}}`, 0, errors.New("no"), "prod",
+			line{Org: "org_a", Task: "run", States: 3, Failed: true},
+			true,
+		},
 		"a schedule's call":          {`{}`, 0, nil, "prod", line{}, true},
 		"outside of AWS, no metrics": {`{}`, 0, nil, "", line{}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var log bytes.Buffer
 			clk := clock.NewManual(time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC))
-			p := &platform.Platform{Clock: clk, Log: platform.JSONLog(&log),
-				Settings: platform.Settings{Stage: c.stage}}
+			p := &platform.Platform{
+				Clock: clk, Log: platform.JSONLog(&log),
+				Settings: platform.Settings{Stage: c.stage},
+			}
 			ctx := lasting{t.Context(), clk.Now().Add(100 * time.Second)}
 			_, err := p.Logged(func(context.Context, json.RawMessage) (any, error) {
 				clk.Advance(c.took)
@@ -243,8 +258,10 @@ func TestMetrics_AreWhatCloudWatchEmbeds(t *testing.T) {
 	if string(got["_aws"]) != want {
 		t.Errorf("got  %s\nwant %s", got["_aws"], want)
 	}
-	for name, v := range map[string]string{"stage": `"prod"`, "readUnits": "1.5", "writeUnits": "4", "states": "3",
-		"roundTrips": "2"} {
+	for name, v := range map[string]string{
+		"stage": `"prod"`, "readUnits": "1.5", "writeUnits": "4", "states": "3",
+		"roundTrips": "2",
+	} {
 		if string(got[name]) != v {
 			t.Errorf("%s is %s, want %s", name, got[name], v)
 		}

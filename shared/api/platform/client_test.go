@@ -58,8 +58,10 @@ func TestAFunctionDoesNotStartWithHalfAProvider(t *testing.T) {
 		env  map[string]string
 		says string
 	}{
-		"an id without its secret": {with("LAMPLIGHTER_GOOGLE_CLIENT_SECRET", ""),
-			"LAMPLIGHTER_GOOGLE_CLIENT_SECRET"},
+		"an id without its secret": {
+			with("LAMPLIGHTER_GOOGLE_CLIENT_SECRET", ""),
+			"LAMPLIGHTER_GOOGLE_CLIENT_SECRET",
+		},
 		"a secret without its id":    {with("LAMPLIGHTER_GOOGLE_CLIENT_ID", ""), "LAMPLIGHTER_GOOGLE_CLIENT_ID"},
 		"an issuer without a scheme": {with("LAMPLIGHTER_GOOGLE_ISSUER", "accounts.example"), "not an http"},
 		"an issuer that is a file":   {with("LAMPLIGHTER_GOOGLE_ISSUER", "file:///etc/passwd"), "not an http"},

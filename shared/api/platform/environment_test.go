@@ -46,8 +46,10 @@ func TestAFunctionDoesNotStartWithoutItsSecrets(t *testing.T) {
 // A permission of the operator requires the exact value.
 func TestWhatAnOperatorAllows(t *testing.T) {
 	for value, want := range map[string]bool{"true": true, "": false, "false": false, "1": false, "TRUE": false} {
-		p, err := FromEnvironment(newEnviron(map[string]string{"LAMPLIGHTER_PRIVATE_ADDRESSES": value,
-			"LAMPLIGHTER_CUSTOM_ENDPOINTS": value}))
+		p, err := FromEnvironment(newEnviron(map[string]string{
+			"LAMPLIGHTER_PRIVATE_ADDRESSES": value,
+			"LAMPLIGHTER_CUSTOM_ENDPOINTS":  value,
+		}))
 		if err != nil || p.Settings.PrivateAddresses != want || p.Settings.CustomEndpoints != want {
 			t.Errorf("%q: %+v, %v", value, p.Settings, err)
 		}

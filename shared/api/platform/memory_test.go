@@ -17,8 +17,11 @@ func TestLimitMemory_FollowsTheSizeOfTheFunction(t *testing.T) {
 		{"of a small function", map[string]string{"AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "256"}, 192 << 20},
 		{"of the largest", map[string]string{"AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "10240"}, 7680 << 20},
 		{"on a laptop", nil, math.MaxInt64},
-		{"when an operator has set another",
-			map[string]string{"AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "256", "GOMEMLIMIT": "200MiB"}, math.MaxInt64},
+		{
+			"when an operator has set another",
+			map[string]string{"AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "256", "GOMEMLIMIT": "200MiB"},
+			math.MaxInt64,
+		},
 		{"when it says nothing that can be", map[string]string{"AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "-1"}, math.MaxInt64},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -77,13 +77,15 @@ func (x *exchange) record(entry *audit.Entry, r *reply) bool {
 func (x *exchange) audit(r *reply) audit.Request {
 	op, c, ctx := x.operation(), identity.CallerFrom(x.r.Context()), x.r.Context()
 	path, target := x.auditPath()
-	out := audit.Request{Org: c.Org, Unchanged: r.Status >= 400 && r.Status < 500, Gone: op.Method == http.MethodDelete,
+	out := audit.Request{
+		Org: c.Org, Unchanged: r.Status >= 400 && r.Status < 500, Gone: op.Method == http.MethodDelete,
 		Row: audit.Row{
 			Actor: cmp.Or(c.Email, c.Worker), UserID: c.User, Credential: c.Method,
 			Action: op.ID, ResourceType: op.resourceType(), Category: audit.CategoryOf(x.route.tag()),
 			Method: op.Method, Path: path, Target: target, Status: r.Status,
 			RequestID: RequestID(ctx), IP: SourceIP(ctx),
-		}}
+		},
+	}
 	if data, ok := bytes.CutPrefix(r.Body, []byte(`{"data":`)); ok && r.Status < 300 {
 		out.Answered = bytes.TrimSuffix(data, []byte{'}'})
 	}

@@ -71,34 +71,63 @@ func TestEachChangeAndEachRefusedOneLeavesOneRow(t *testing.T) {
 		want   string // operation and status of each row
 	}{
 		"a change": {anna, "POST /things", []string{lamp}, "", "createThing 200"},
-		"two changes": {anna, "POST /things", []string{lamp, lamp}, "",
-			"createThing 200, createThing 200"},
+		"two changes": {
+			anna, "POST /things",
+			[]string{lamp, lamp},
+			"",
+			"createThing 200, createThing 200",
+		},
 		"refused for want of a policy": {reader, "POST /things", []string{lamp}, "", "createThing 403"},
 		"refused for want of an org":   {homeless, "POST /things", []string{lamp}, "", "createThing 403"},
 		"refused for want of a caller": {nobody, "POST /things", []string{lamp}, "", "createThing 401"},
 		"not well-formed":              {anna, "POST /things", []string{"{"}, "", "createThing 400"},
 		"not valid":                    {anna, "POST /things", []string{`{"name":""}`}, "", "createThing 400"},
-		"too large": {anna, "POST /things",
-			[]string{`{"name":"` + strings.Repeat("x", rest.MaxBody) + `"}`}, "", "createThing 413"},
+		"too large": {
+			anna, "POST /things",
+			[]string{`{"name":"` + strings.Repeat("x", rest.MaxBody) + `"}`},
+			"", "createThing 413",
+		},
 		"with a query that is no text": {anna, "POST /things?a=%ff", []string{lamp}, "", "createThing 400"},
 		"refused by the handler":       {anna, "POST /things", []string{`{"name":"taken"}`}, "", "createThing 409"},
 		"failed":                       {anna, "POST /things", []string{`{"name":"broken"}`}, "", "createThing 500"},
 		"panicked":                     {anna, "POST /things", []string{`{"name":"panic"}`}, "", "createThing 500"},
 		"outside of the fence":         {anna, "POST /things", []string{`{"name":"stored"}`}, "", "createThing 500"},
-		"of nobody": {nobody, "POST /auth/login",
-			[]string{`{"password":"open sesame"}`, `{"password":"guess"}`}, "", "login 200, login 401"},
-		"in another shape": {nobody, "POST /oauth/token",
-			[]string{`{"grant_type":"code"}`, `{"grant_type":"x"}`}, "", "token 400, token 403"},
+		"of nobody": {
+			nobody, "POST /auth/login",
+			[]string{`{"password":"open sesame"}`, `{"password":"guess"}`},
+			"", "login 200, login 401",
+		},
+		"in another shape": {
+			nobody, "POST /oauth/token",
+			[]string{`{"grant_type":"code"}`, `{"grant_type":"x"}`},
+			"", "token 400, token 403",
+		},
 		"a replay leaves none": {anna, "POST /things", []string{lamp, lamp}, key, "createThing 200"},
-		"another body under a used key": {anna, "POST /things", []string{lamp, `{"name":"x"}`}, key,
-			"createThing 200, createThing 409"},
-		"a key that is none": {anna, "POST /things", []string{lamp}, "Idempotency-Key: ",
-			"createThing 400"},
-		"a failure under a key": {anna, "POST /things", []string{`{"name":"broken"}`, lamp}, key,
-			"createThing 500, createThing 200"},
+		"another body under a used key": {
+			anna, "POST /things",
+			[]string{lamp, `{"name":"x"}`},
+			key,
+			"createThing 200, createThing 409",
+		},
+		"a key that is none": {
+			anna, "POST /things",
+			[]string{lamp},
+			"Idempotency-Key: ",
+			"createThing 400",
+		},
+		"a failure under a key": {
+			anna, "POST /things",
+			[]string{`{"name":"broken"}`, lamp},
+			key,
+			"createThing 500, createThing 200",
+		},
 		"a reading leaves none": {anna, "GET /things/t1", []string{""}, "", ""},
-		"a refused reading leaves none": {identity.Caller{Org: "org_1", User: "usr_x"}, "GET /things/t1", []string{""},
-			"", ""},
+		"a refused reading leaves none": {
+			identity.Caller{Org: "org_1", User: "usr_x"},
+			"GET /things/t1",
+			[]string{""},
+			"", "",
+		},
 		"a HEAD leaves none":             {anna, "HEAD /things/t1", []string{""}, "", ""},
 		"a path of nobody leaves none":   {anna, "POST /nothing", []string{lamp}, "", ""},
 		"a method of nobody leaves none": {anna, "DELETE /things", []string{lamp}, "", ""},
@@ -250,8 +279,10 @@ func BenchmarkReading(b *testing.B) { benchmark(b, true) }
 
 func benchmark(b *testing.B, reads bool) {
 	b.Helper()
-	p := &platform.Platform{Table: table.Fenced(tabletest.New(b)), Clock: clock.System{},
-		Log: slog.New(slog.DiscardHandler)}
+	p := &platform.Platform{
+		Table: table.Fenced(tabletest.New(b)), Clock: clock.System{},
+		Log: slog.New(slog.DiscardHandler),
+	}
 	g := rest.NewGroup("Resources")
 	rest.Handle(g, rest.Op{
 		ID: "doThing", Method: http.MethodPost, Path: "/things",

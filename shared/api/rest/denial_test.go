@@ -70,8 +70,10 @@ func TestATokenOfAProgramIsKeptOutOfWhatWantsASession(t *testing.T) {
 		Policy: "organisation:delete", Session: true,
 	}, in)
 	handler, _ := rest.Mount(&platform.Platform{}, g)
-	owner := identity.Caller{Org: "org_1", User: "usr_1",
-		Grants: grant.ResolveGrants([]grant.Grant{{Role: grant.Owner, Scope: grant.OrgScope}})}
+	owner := identity.Caller{
+		Org: "org_1", User: "usr_1",
+		Grants: grant.ResolveGrants([]grant.Grant{{Role: grant.Owner, Scope: grant.OrgScope}}),
+	}
 	for session, want := range map[string]int{"": http.StatusForbidden, "sid": http.StatusOK} {
 		for _, path := range []string{"/signed-in", "/policed"} {
 			owner.Session = session

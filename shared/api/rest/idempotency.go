@@ -94,8 +94,10 @@ func (s *server) key(x *exchange, c identity.Caller, value string) *key {
 	secret := computeMAC(s.p.Settings.Pepper, who, x.r.URL.EscapedPath(), value)
 	query, body := x.r.URL.Query().Encode(), string(x.body)+x.declaredHeaders()
 	name := encodeText(computeMAC(secret, "name"))
-	k := &key{s: s, at: table.Key{PK: "IDEM#" + name, SK: "K"}, public: c.Org == "",
-		opener: computeMAC(secret, "opener", query, body)}
+	k := &key{
+		s: s, at: table.Key{PK: "IDEM#" + name, SK: "K"}, public: c.Org == "",
+		opener: computeMAC(secret, "opener", query, body),
+	}
 	if !k.public {
 		k.at = table.Key{PK: table.OrgPK(c.Org) + "IDEM", SK: name}
 	}

@@ -29,8 +29,10 @@ func newEvent(method, path, body string) events.APIGatewayProxyRequest {
 
 // TestEvents requires JSON answers without 5xx to hostile and odd events.
 func TestEvents(t *testing.T) {
-	victim := map[string]any{"authorizer": identity.EncodeCaller(identity.Caller{Org: "org_victim",
-		User: "usr_victim"})}
+	victim := map[string]any{"authorizer": identity.EncodeCaller(identity.Caller{
+		Org:  "org_victim",
+		User: "usr_victim",
+	})}
 	spoofed, err := json.Marshal(victim)
 	if err != nil {
 		t.Fatal(err)
@@ -79,8 +81,10 @@ func TestEvents(t *testing.T) {
 			e.IsBase64Encoded = true
 		}, 400, "UTF-8"},
 		"a body that is too large": {"POST", "/things", strings.Repeat("a", rest.MaxBody+1), nil, 413, "1 MiB"},
-		"a body just small enough": {"POST", "/things", `{"name":"a"}` + strings.Repeat(" ", rest.MaxBody-12), nil,
-			200, "thing-a"},
+		"a body just small enough": {
+			"POST", "/things", `{"name":"a"}` + strings.Repeat(" ", rest.MaxBody-12), nil,
+			200, "thing-a",
+		},
 		"gzip": {"POST", "/things", lamp, func(e *ev) {
 			e.MultiValueHeaders["Content-Encoding"] = []string{"gzip"}
 		}, 400, "Content-Encoding"},

@@ -52,10 +52,14 @@ func TestMount_AnOperationHas24Seconds(t *testing.T) {
 		says   string
 		takes  time.Duration
 	}{
-		"a cloud that never answers": {"/forever", http.StatusInternalServerError,
-			"no answer in time", 24 * time.Second},
-		"a handler that says itself why it has no answer": {"/reason", http.StatusInternalServerError,
-			"ca_1 did not answer", 24 * time.Second},
+		"a cloud that never answers": {
+			"/forever", http.StatusInternalServerError,
+			"no answer in time", 24 * time.Second,
+		},
+		"a handler that says itself why it has no answer": {
+			"/reason", http.StatusInternalServerError,
+			"ca_1 did not answer", 24 * time.Second,
+		},
 		"a cloud that answers within the time is waited for": {"/quick", http.StatusOK, "answered", 23 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {

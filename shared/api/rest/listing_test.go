@@ -55,9 +55,12 @@ func TestPages(t *testing.T) {
 		"the second":      {2, 4, []int{21, 20, 19, 18}, []int{17, 15, 13, 11}, 1},
 		"the last":        {7, 4, []int{1}, nil, 1},
 		"behind the last": {8, 4, nil, nil, 0},
-		"all at once": {1, 100,
+		"all at once": {
+			1, 100,
 			[]int{25, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1},
-			[]int{25, 23, 21, 19, 17, 15, 13, 11, 9, 7, 5, 3, 1}, 1},
+			[]int{25, 23, 21, 19, 17, 15, 13, 11, 9, 7, 5, 3, 1},
+			1,
+		},
 		"the last of the odd": {4, 4, []int{13, 12, 11, 10}, []int{1}, 1},
 	} {
 		r := rest.Reading[number]{Store: s, Page: rest.Page{Page: c.page, Limit: c.limit}}

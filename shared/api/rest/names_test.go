@@ -65,30 +65,46 @@ func TestSchemaNames_WhatIsRefused(t *testing.T) {
 		says []string // empty if it is mounted
 	}{
 		"a body that is a type of its own": {[]func(*rest.Group){declareHandling[crateInput, string]("a")}, nil},
-		"one type in two operations": {[]func(*rest.Group){declareHandling[crateInput, string]("a"),
-			declareHandling[crateInput, string]("b")}, nil},
+		"one type in two operations": {[]func(*rest.Group){
+			declareHandling[crateInput, string]("a"),
+			declareHandling[crateInput, string]("b"),
+		}, nil},
 		"a page and a list of one type": {[]func(*rest.Group){
 			declareHandling[struct{}, rest.List[Thing]]("a"), declareHandling[struct{}, []Thing]("b"),
 		}, nil},
-		"a body without a name": {[]func(*rest.Group){declareHandling[namelessInput, string]("a")},
-			[]string{"operation a:", "its Body", declare, "Size int"}},
-		"a body that may be left out": {[]func(*rest.Group){declareHandling[perhapsInput, string]("a")},
-			[]string{"operation a:", "its Body", declare}},
-		"a body that is a slice": {[]func(*rest.Group){declareHandling[namelessSlice, string]("a")},
-			[]string{"operation a:", "its Body", declare}},
-		"a part of a body without a name": {[]func(*rest.Group){declareHandling[namelessPart, string]("a")},
-			[]string{"operation a:", "Size int", declare}},
-		"a part of an answer without a name": {[]func(*rest.Group){declareHandling[struct{}, Pallet]("a")},
-			[]string{"operation a:", "Size int", declare}},
-		"a second type of one name": {[]func(*rest.Group){declareHandling[crateInput, string]("a"),
-			declareHandling[struct{}, Crate]("b")}, []string{
+		"a body without a name": {
+			[]func(*rest.Group){declareHandling[namelessInput, string]("a")},
+			[]string{"operation a:", "its Body", declare, "Size int"},
+		},
+		"a body that may be left out": {
+			[]func(*rest.Group){declareHandling[perhapsInput, string]("a")},
+			[]string{"operation a:", "its Body", declare},
+		},
+		"a body that is a slice": {
+			[]func(*rest.Group){declareHandling[namelessSlice, string]("a")},
+			[]string{"operation a:", "its Body", declare},
+		},
+		"a part of a body without a name": {
+			[]func(*rest.Group){declareHandling[namelessPart, string]("a")},
+			[]string{"operation a:", "Size int", declare},
+		},
+		"a part of an answer without a name": {
+			[]func(*rest.Group){declareHandling[struct{}, Pallet]("a")},
+			[]string{"operation a:", "Size int", declare},
+		},
+		"a second type of one name": {[]func(*rest.Group){
+			declareHandling[crateInput, string]("a"),
+			declareHandling[struct{}, Crate]("b"),
+		}, []string{
 			"operation b:", "two types of one schema name, Crate", rename,
 		}},
 		"a second type of one name, in another package": {[]func(*rest.Group){
 			declareHandling[nestedIdentity, string]("a"), declareHandling[struct{}, Grant]("b"),
 		}, []string{"operation b:", "shared/api/identity", "shared/api/rest_test", rename}},
-		"a page of a type of a function": {[]func(*rest.Group){declareHandling[struct{}, rest.List[Crate]]("a")},
-			[]string{"operation a:", "at the top of a package"}},
+		"a page of a type of a function": {
+			[]func(*rest.Group){declareHandling[struct{}, rest.List[Crate]]("a")},
+			[]string{"operation a:", "at the top of a package"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			said := mountPanic(c.ops...)
@@ -108,9 +124,11 @@ func TestSchemaNames_WhatIsRefused(t *testing.T) {
 type Grant struct{ Other int }
 
 func TestSchemaNames_DoNotDependOnTheOrder(t *testing.T) {
-	ops := []func(*rest.Group){declareHandling[crateInput, rest.List[Thing]]("a"),
+	ops := []func(*rest.Group){
+		declareHandling[crateInput, rest.List[Thing]]("a"),
 		declareHandling[creation, Thing]("b"),
-		declareHandling[struct{}, []Crate]("c")}
+		declareHandling[struct{}, []Crate]("c"),
+	}
 	described := func() string {
 		g := rest.NewGroup("Resources")
 		for _, op := range ops {

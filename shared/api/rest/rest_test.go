@@ -310,8 +310,10 @@ func TestLog(t *testing.T) {
 	if err := json.Unmarshal([]byte(lines[1]), &line); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"method", "route", "status", "ms", "request_id", "org", "user", "roundTrips",
-		"readUnits", "writeUnits", "late"} {
+	for _, name := range []string{
+		"method", "route", "status", "ms", "request_id", "org", "user", "roundTrips",
+		"readUnits", "writeUnits", "late",
+	} {
 		if _, ok := line[name]; !ok {
 			t.Errorf("the line has no %s: %s", name, lines[1])
 		}

@@ -230,8 +230,10 @@ func oauth() *rest.Group {
 		func(_ context.Context, in *struct{ Body TokenRequest }) (Session, error) {
 			if in.Body.Grant == "code" {
 				return Session{},
-					&rest.OAuthError{Status: http.StatusBadRequest, Code: "invalid_grant",
-						Description: "the code was used"}
+					&rest.OAuthError{
+						Status: http.StatusBadRequest, Code: "invalid_grant",
+						Description: "the code was used",
+					}
 			}
 			return Session{}, fault.New(fault.Denied, "no")
 		})
@@ -260,7 +262,8 @@ func withCaller(r *http.Request, c identity.Caller) *http.Request {
 
 // sendRequest sends one request; headers are "Name: value".
 func (s *sampleService) sendRequest(c identity.Caller, line, body string,
-	headers ...string) *httptest.ResponseRecorder {
+	headers ...string,
+) *httptest.ResponseRecorder {
 	method, path, _ := strings.Cut(line, " ")
 	r := httptest.NewRequest(method, "/", strings.NewReader(body))
 	u, err := r.URL.Parse(path)

@@ -21,8 +21,10 @@ const spoofable = "X-Golambdaproxy-"
 
 // sanitizeEvent changes an event so that the adapter accepts it, or returns the reason why it is refused.
 func sanitizeEvent(ev *events.APIGatewayProxyRequest) huma.StatusError {
-	for _, check := range []func(*events.APIGatewayProxyRequest) huma.StatusError{admitMethod, admitPath, admitBody,
-		admitHeaders} {
+	for _, check := range []func(*events.APIGatewayProxyRequest) huma.StatusError{
+		admitMethod, admitPath, admitBody,
+		admitHeaders,
+	} {
 		if e := check(ev); e != nil {
 			return e
 		}

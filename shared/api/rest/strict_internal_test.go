@@ -27,8 +27,10 @@ func TestStrict(t *testing.T) {
 		ok   bool
 	}{
 		"plain": {`{"name":"a","tags":{"x":"y"},"free":[1,true,null,{"a":-0}],"parts":[{"size":1},{"size":2}]}`, true},
-		"white space everywhere": {" { \"name\" : \"a\" ,\n\t\"parts\" : [ { \"size\" : 1 } , { } ] } ",
-			true},
+		"white space everywhere": {
+			" { \"name\" : \"a\" ,\n\t\"parts\" : [ { \"size\" : 1 } , { } ] } ",
+			true,
+		},
 		"keys of a map may differ in case":    {`{"tags":{"Env":"a","env":"b"}}`, true},
 		"keys of anything may differ in case": {`{"free":{"Env":1,"env":2}}`, true},
 		"fields may not":                      {`{"name":"a","Name":"b"}`, false},

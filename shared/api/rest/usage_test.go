@@ -58,6 +58,8 @@ func TestRequests_AddUpWhatEachOrganizationUses(t *testing.T) {
 }
 
 func added(a, b table.Usage) table.Usage {
-	return table.Usage{RoundTrips: a.RoundTrips + b.RoundTrips, ReadUnits: a.ReadUnits + b.ReadUnits,
-		WriteUnits: a.WriteUnits + b.WriteUnits}
+	return table.Usage{
+		RoundTrips: a.RoundTrips + b.RoundTrips, ReadUnits: a.ReadUnits + b.ReadUnits,
+		WriteUnits: a.WriteUnits + b.WriteUnits,
+	}
 }

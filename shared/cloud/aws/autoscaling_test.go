@@ -60,8 +60,10 @@ func autoscaledGroups(tw *awstwin.Cloud) []cloudtest.Autoscaled {
 		bare, counted, tracked, ours, scaledService(tw, "bare", nil),
 		scaledService(tw, "bounded", &awstwin.ScalableTarget{Min: 1, Max: 4, Scheduled: true}),
 		scaledService(tw, "counted", &awstwin.ScalableTarget{Min: 1, Max: 4},
-			awstwin.ScalingPolicy{Name: "memory", Metric: "ECSServiceAverageMemoryUtilization", Target: 70,
-				Cooldown: -1}),
+			awstwin.ScalingPolicy{
+				Name: "memory", Metric: "ECSServiceAverageMemoryUtilization", Target: 70,
+				Cooldown: -1,
+			}),
 		scaledService(tw, "tracked", &awstwin.ScalableTarget{Min: 1, Max: 4},
 			awstwin.ScalingPolicy{Name: "theirs", Metric: serviceCPU, Target: 45, Cooldown: 30}),
 	}
@@ -71,7 +73,8 @@ const serviceCPU = "ECSServiceAverageCPUUtilization"
 
 // scaledService is a service with rules of the customer's, and with a scalable target unless target is nil.
 func scaledService(tw *awstwin.Cloud, name string, target *awstwin.ScalableTarget,
-	rules ...awstwin.ScalingPolicy) cloudtest.Autoscaled {
+	rules ...awstwin.ScalingPolicy,
+) cloudtest.Autoscaled {
 	s := tw.AddService(awstwin.Service{Cluster: "scaled", Name: name, Region: apart, Desired: 2})
 	resource := "service/scaled/" + name
 	if target != nil {
@@ -122,9 +125,11 @@ func TestAutoscaling_TakesNoScalableTargetOfTheCustomersAway(t *testing.T) {
 		t.Error("the scalable target that was made here is left")
 	}
 	set(cloud.Autoscaling{Min: 2, Max: 5, Desired: 3})
-	tw.AddScalingPolicy(awstwin.ScalingPolicy{Group: name, Region: apart, Name: "theirs", Metric: serviceCPU,
+	tw.AddScalingPolicy(awstwin.ScalingPolicy{
+		Group: name, Region: apart, Name: "theirs", Metric: serviceCPU,
 		Target:   45,
-		Cooldown: 30})
+		Cooldown: 30,
+	})
 	set(found)
 	if tw.Target(name) == nil || len(tw.ScalingPolicies(name)) != 1 {
 		t.Error("the customer's rule went with its scalable target")
@@ -167,8 +172,10 @@ func TestAutoscaling_TellsTheCustomersRuleAndMakesNoSecondOne(t *testing.T) {
 
 func TestAutoscaling_LeavesTheGroupOfANodeGroupAlone(t *testing.T) {
 	tw, c := connect(t)
-	g := tw.AddGroup(awstwin.Group{Name: "eks", Region: apart, Min: 1, Max: 1, Desired: 1,
-		Tags: map[string]string{"eks:nodegroup-name": "blue"}})
+	g := tw.AddGroup(awstwin.Group{
+		Name: "eks", Region: apart, Min: 1, Max: 1, Desired: 1,
+		Tags: map[string]string{"eks:nodegroup-name": "blue"},
+	})
 	err := c.(cloud.Autoscaler).SetAutoscaling(t.Context(), cloud.AWSASG, apart, g.ARN(),
 		cloud.Autoscaling{Min: 2, Max: 2, Desired: 2})
 	wantClass(t, "a group of EKS", err, cloud.Unsupported)

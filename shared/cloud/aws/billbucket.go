@@ -106,8 +106,10 @@ func (b billBucket) list(ctx context.Context, prefix, after string) ([]object, e
 		}
 		for _, o := range page.Contents {
 			out = append(out,
-				object{sdk.ToString(o.Key), sdk.ToString(o.ETag), sdk.ToInt64(o.Size),
-					sdk.ToTime(o.LastModified).UTC()})
+				object{
+					sdk.ToString(o.Key), sdk.ToString(o.ETag), sdk.ToInt64(o.Size),
+					sdk.ToTime(o.LastModified).UTC(),
+				})
 		}
 		if len(out) > maxListed {
 			return nil, resource.ErrUnsupported("s3://%s/%s has more than %d objects: have old deliveries expire by a "+
@@ -150,9 +152,11 @@ func (b billBucket) read(ctx context.Context, key string) ([]byte, error) {
 // fetch fills p with the bytes of the object from offset off, if the object still has the listed version.
 func (b billBucket) fetch(ctx context.Context, p []byte, off int64, of cloud.BillFile) error {
 	key := keyOf(of.Name)
-	in := &s3.GetObjectInput{Bucket: &b.name, Key: &key,
+	in := &s3.GetObjectInput{
+		Bucket: &b.name, Key: &key,
 		Range:   sdk.String(fmt.Sprintf("bytes=%d-%d", off, off+int64(len(p))-1)),
-		IfMatch: resource.OptionalString(of.Version)}
+		IfMatch: resource.OptionalString(of.Version),
+	}
 	out, err := b.api.GetObject(ctx, in)
 	switch {
 	case err != nil && resource.StatusOf(err) == 412:
@@ -162,15 +166,19 @@ func (b billBucket) fetch(ctx context.Context, p []byte, off int64, of cloud.Bil
 	}
 	defer out.Body.Close()
 	if _, err = io.ReadFull(out.Body, p); err != nil {
-		return &cloud.Error{Class: cloud.Transient, Op: "s3:GetObject", Code: "NoAnswer",
-			Message: of.Name + " broke off: " + err.Error(), Err: err}
+		return &cloud.Error{
+			Class: cloud.Transient, Op: "s3:GetObject", Code: "NoAnswer",
+			Message: of.Name + " broke off: " + err.Error(), Err: err,
+		}
 	}
 	return nil
 }
 
 func replaced(name string) error {
-	return &cloud.Error{Class: cloud.Moving, Op: "s3:GetObject", Code: "Replaced",
-		Message: name + " was replaced while it was read: it is read anew from the next delivery"}
+	return &cloud.Error{
+		Class: cloud.Moving, Op: "s3:GetObject", Code: "Replaced",
+		Message: name + " was replaced while it was read: it is read anew from the next delivery",
+	}
 }
 
 // keyOf returns the key in an address.

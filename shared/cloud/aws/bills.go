@@ -63,17 +63,20 @@ func noDelivery(set cloud.BillSettings) error {
 	if set.Export != "" {
 		where = "no export or report " + set.Export
 	}
-	return &cloud.Error{Class: cloud.NotFound, Code: "NoDelivery",
+	return &cloud.Error{
+		Class: cloud.NotFound, Code: "NoDelivery",
 		Message: where + " of this account has delivered a bill: create one in AWS Data Exports " +
 			"(table FOCUS 1.2 or CUR 2.0, create new report, Parquet or gzip), or name its bucket in " +
 			"billing.bucket; the " +
-			"first delivery takes up to 24 hours"}
+			"first delivery takes up to 24 hours",
+	}
 }
 
 // exportedDeliveries adds the deliveries of the exports to by. It returns as why the first reason that some could not
 // be read, and as err an error that another try may mend.
 func (c *conn) exportedDeliveries(ctx context.Context, from time.Time, by map[time.Time]cloud.Delivery) (why,
-	err error) {
+	err error,
+) {
 	exports, all := c.findExports(ctx)
 	for _, e := range exports {
 		found, err := c.deliveriesOf(ctx, e, from)

@@ -4,10 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"io/fs"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -57,8 +54,10 @@ func (d delivery) deliver(tw *awstwin.Cloud) []string {
 		tw.PutObject(bucket, key, []byte(text), d.at)
 		keys, files = append(keys, key), append(files, d.list(key))
 	}
-	m, err := json.Marshal(map[string]any{"dataFiles": files, "executionId": d.id,
-		"columns": []map[string]string{{"name": "BilledCost"}}})
+	m, err := json.Marshal(map[string]any{
+		"dataFiles": files, "executionId": d.id,
+		"columns": []map[string]string{{"name": "BilledCost"}},
+	})
 	if err != nil {
 		panic(err)
 	}
@@ -67,16 +66,20 @@ func (d delivery) deliver(tw *awstwin.Cloud) []string {
 }
 
 func focusExport(period int, contents ...string) delivery {
-	return delivery{export: "focus", prefix: "exports", id: fmt.Sprint("e", period), period: month(period),
-		at: month(period).AddDate(0, 0, 3), contents: contents}
+	return delivery{
+		export: "focus", prefix: "exports", id: fmt.Sprint("e", period), period: month(period),
+		at: month(period).AddDate(0, 0, 3), contents: contents,
+	}
 }
 
 // billedTwin is an account with an export in the columns of FOCUS, January to March.
 func billedTwin() *awstwin.Cloud {
 	tw := &awstwin.Cloud{Page: 2}
 	tw.AddBucket(awstwin.Bucket{Name: bucket, Region: bucketRegion})
-	tw.AddExport(awstwin.Export{Name: "focus", Query: "SELECT BilledCost FROM FOCUS_1_2_AWS", Bucket: bucket,
-		Prefix: "exports", Region: bucketRegion})
+	tw.AddExport(awstwin.Export{
+		Name: "focus", Query: "SELECT BilledCost FROM FOCUS_1_2_AWS", Bucket: bucket,
+		Prefix: "exports", Region: bucketRegion,
+	})
 	for m := 1; m <= 3; m++ {
 		focusExport(m, fmt.Sprint("older than ", m)).deliver(tw)
 		newest := focusExport(m, fmt.Sprint("first of ", m), fmt.Sprint("second of ", m))
@@ -102,9 +105,11 @@ func openBills(t *testing.T, tw *awstwin.Cloud, set cloud.BillSettings) cloud.Bi
 func TestBills_OverTheTwinKeepTheContract(t *testing.T) {
 	tw := billedTwin()
 	day := func(day, amount string) awstwin.Cost {
-		return awstwin.Cost{Day: day, Account: awstwin.Account, Service: "Amazon EC2", Region: region,
+		return awstwin.Cost{
+			Day: day, Account: awstwin.Account, Service: "Amazon EC2", Region: region,
 			Unblended: amount,
-			Amortized: amount}
+			Amortized: amount,
+		}
 	}
 	tw.AddCost(day("2026-03-01", "1.10"))
 	tw.AddCost(day("2026-03-31", "0.0000000001"))
@@ -121,8 +126,10 @@ func TestBills_OverTheTwinKeepTheContract(t *testing.T) {
 	var keys []string
 	cloudtest.RunBills(t, openBills(t, tw, cloud.BillSettings{Source: cloud.DataExport}).(cloud.Conn), cloudtest.Bills{
 		From: month(2),
-		Content: map[time.Time][]string{month(2): {"first of 2", "second of 2"},
-			month(3): {"first of 3", "second of 3"}},
+		Content: map[time.Time][]string{
+			month(2): {"first of 2", "second of 2"},
+			month(3): {"first of 3", "second of 3"},
+		},
 		Totals: map[time.Time][2]string{month(3): {"1.1000000001", "USD"}, month(4): {"7", "USD"}},
 		Empty:  month(9),
 		Deliver: func(contents ...string) {
@@ -151,17 +158,25 @@ func TestBills_OverTheTwinKeepTheContract(t *testing.T) {
 
 func TestDeliveries_AreOfTheBestSourceThatHasThePeriod(t *testing.T) {
 	tw := billedTwin()
-	tw.AddExport(awstwin.Export{Name: "cur2", Query: "SELECT line_item_unblended_cost FROM COST_AND_USAGE_REPORT",
-		Bucket: bucket, Prefix: "exports", Region: bucketRegion})
-	tw.AddExport(awstwin.Export{Name: "carbon", Query: "SELECT a FROM CARBON_EMISSIONS", Bucket: bucket,
+	tw.AddExport(awstwin.Export{
+		Name: "cur2", Query: "SELECT line_item_unblended_cost FROM COST_AND_USAGE_REPORT",
+		Bucket: bucket, Prefix: "exports", Region: bucketRegion,
+	})
+	tw.AddExport(awstwin.Export{
+		Name: "carbon", Query: "SELECT a FROM CARBON_EMISSIONS", Bucket: bucket,
 		Prefix: "exports",
-		Region: bucketRegion})
-	tw.AddExport(awstwin.Export{Name: "part", Query: "SELECT BilledCost FROM FOCUS_1_2_AWS WHERE SubAccountId = '1'",
-		Bucket: bucket, Prefix: "exports", Region: bucketRegion})
+		Region: bucketRegion,
+	})
+	tw.AddExport(awstwin.Export{
+		Name: "part", Query: "SELECT BilledCost FROM FOCUS_1_2_AWS WHERE SubAccountId = '1'",
+		Bucket: bucket, Prefix: "exports", Region: bucketRegion,
+	})
 	tw.AddReport(awstwin.Report{Name: "daily", Bucket: bucket, Prefix: "cur", Region: bucketRegion})
 	for _, name := range []string{"cur2", "part"} {
-		old := delivery{export: name, prefix: "exports", period: time.Date(2025, 12, 1, 0, 0, 0, 0, time.UTC),
-			at: month(1), contents: []string{"x"}}
+		old := delivery{
+			export: name, prefix: "exports", period: time.Date(2025, 12, 1, 0, 0, 0, 0, time.UTC),
+			at: month(1), contents: []string{"x"},
+		}
 		old.deliver(tw)
 		old.period = month(2)
 		old.at = month(3)
@@ -236,8 +251,10 @@ func TestDeliveries_TakeEachFormOfAManifest(t *testing.T) {
 // apart.
 func TestDeliveries_OverwrittenInPlace(t *testing.T) {
 	tw := billedTwin()
-	d := delivery{export: "focus", prefix: "exports", period: month(4), at: month(4).Add(time.Hour),
-		contents: []string{"a", "b"}}
+	d := delivery{
+		export: "focus", prefix: "exports", period: month(4), at: month(4).Add(time.Hour),
+		contents: []string{"a", "b"},
+	}
 	keys := d.deliver(tw)
 	bills := openBills(t, tw, cloud.BillSettings{Source: cloud.DataExport})
 	first, err := bills.Deliveries(t.Context(), month(4))
@@ -259,8 +276,10 @@ func TestDeliveries_OverwrittenInPlace(t *testing.T) {
 func TestDeliveries_OfAnUnhealthyExportSaySo(t *testing.T) {
 	tw := billedTwin()
 	tw.RemoveExports()
-	tw.AddExport(awstwin.Export{Name: "focus", Query: "SELECT * FROM FOCUS_1_2_AWS", Bucket: bucket, Prefix: "exports",
-		Region: bucketRegion, Unhealthy: "INSUFFICIENT_PERMISSION"})
+	tw.AddExport(awstwin.Export{
+		Name: "focus", Query: "SELECT * FROM FOCUS_1_2_AWS", Bucket: bucket, Prefix: "exports",
+		Region: bucketRegion, Unhealthy: "INSUFFICIENT_PERMISSION",
+	})
 	got, err := openBills(t, tw, cloud.BillSettings{}).Deliveries(t.Context(), month(3))
 	if err != nil || !strings.Contains(got[0].Notice, "INSUFFICIENT_PERMISSION") {
 		t.Errorf("%+v, %v", got, err)
@@ -274,12 +293,18 @@ func TestDeliveries_OfAnUnhealthyExportSaySo(t *testing.T) {
 func TestCostExplorer_StandsInWhereNoExportIs(t *testing.T) {
 	tw := &awstwin.Cloud{Page: 1}
 	for _, k := range []awstwin.Cost{
-		{Day: "2026-03-01", Account: awstwin.Account, Service: "Amazon EC2", Region: region, Unblended: "1.5",
-			Amortized: "1.25"},
-		{Day: "2026-03-01", Account: awstwin.Account, Service: "Tax", Region: "NoRegion", Unblended: "0.30",
-			Amortized: "0.3"},
-		{Day: "2026-03-02", Account: "222233334444", Service: "Amazon EC2", Region: region, Unblended: "2",
-			Amortized: "2"},
+		{
+			Day: "2026-03-01", Account: awstwin.Account, Service: "Amazon EC2", Region: region, Unblended: "1.5",
+			Amortized: "1.25",
+		},
+		{
+			Day: "2026-03-01", Account: awstwin.Account, Service: "Tax", Region: "NoRegion", Unblended: "0.30",
+			Amortized: "0.3",
+		},
+		{
+			Day: "2026-03-02", Account: "222233334444", Service: "Amazon EC2", Region: region, Unblended: "2",
+			Amortized: "2",
+		},
 	} {
 		tw.AddCost(k)
 	}
@@ -319,8 +344,10 @@ func TestCostExplorer_StandsInWhereNoExportIs(t *testing.T) {
 
 func TestCostExplorer_TellsAccountsToWhoPaysForThem(t *testing.T) {
 	tw := organisationTwin()
-	tw.AddCost(awstwin.Cost{Day: "2026-03-02", Account: "222233334444", Service: "Amazon EC2", Region: region,
-		Unblended: "2", Amortized: "2"})
+	tw.AddCost(awstwin.Cost{
+		Day: "2026-03-02", Account: "222233334444", Service: "Amazon EC2", Region: region,
+		Unblended: "2", Amortized: "2",
+	})
 	bills := openBills(t, tw, cloud.BillSettings{Source: cloud.CostExplorer})
 	got, err := bills.Deliveries(t.Context(), month(3))
 	if err != nil {
@@ -345,17 +372,21 @@ func TestControlTotal_TellsNothingOfWhatWasNamed(t *testing.T) {
 
 func TestCostExplorer_SaysWhyThereIsNoExport(t *testing.T) {
 	tw := billedTwin()
-	tw.AddFault(awstwin.Fault{Op: "bcm-data-exports:ListExports", Code: "AccessDeniedException",
+	tw.AddFault(awstwin.Fault{
+		Op: "bcm-data-exports:ListExports", Code: "AccessDeniedException",
 		Message: "not authorized",
-		Status:  400, Times: -1})
+		Status:  400, Times: -1,
+	})
 	bills := openBills(t, tw, cloud.BillSettings{})
 	got, err := bills.Deliveries(t.Context(), month(3))
 	if err != nil || got[0].Source != cloud.CostExplorer ||
 		!strings.Contains(got[0].Notice, "bcm-data-exports:ListExports") {
 		t.Errorf("%+v, %v", got, err)
 	}
-	tw.AddFault(awstwin.Fault{Op: "ce:GetCostAndUsage", Code: "AccessDeniedException",
-		Message: "not authorized to perform ce:GetCostAndUsage", Status: 400, Times: -1})
+	tw.AddFault(awstwin.Fault{
+		Op: "ce:GetCostAndUsage", Code: "AccessDeniedException",
+		Message: "not authorized to perform ce:GetCostAndUsage", Status: 400, Times: -1,
+	})
 	if _, _, ok, err := bills.ControlTotal(t.Context(), month(3)); ok || err != nil {
 		t.Errorf("%v, %v; who may not ask is told nothing", ok, err)
 	}
@@ -380,8 +411,10 @@ func TestBills_AreReadByWhatTheySayTheyNeed(t *testing.T) {
 	if _, _, _, err = bills.ControlTotal(t.Context(), month(3)); err != nil {
 		t.Fatal(err)
 	}
-	names := map[string]string{"s3:HeadBucket": "s3:ListBucket", "s3:ListObjectsV2": "s3:ListBucket",
-		"s3:HeadObject": "s3:GetObject"}
+	names := map[string]string{
+		"s3:HeadBucket": "s3:ListBucket", "s3:ListObjectsV2": "s3:ListBucket",
+		"s3:HeadObject": "s3:GetObject",
+	}
 	called := map[string]bool{}
 	for _, k := range tw.Calls("") {
 		if named, ok := names[k.Op]; ok {
@@ -394,76 +427,4 @@ func TestBills_AreReadByWhatTheySayTheyNeed(t *testing.T) {
 	if got, want := slices.Sorted(maps.Keys(called)), aws.ListRequiredActions().Billing; !slices.Equal(got, want) {
 		t.Errorf("called are %v; needed %v", got, want)
 	}
-}
-
-func readLines(t *testing.T, b cloud.Biller, d cloud.Delivery) []string {
-	t.Helper()
-	r, err := b.OpenBill(t.Context(), d, d.Files[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := io.ReadAll(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strings.Split(strings.TrimSpace(string(text)), "\n")
-}
-
-// dataFolder returns the folder of the sample bills. It skips the test if the folder is missing.
-func dataFolder(t *testing.T, name string) string {
-	t.Helper()
-	root := os.Getenv("LAMPLIGHTER_DATA")
-	if root == "" {
-		root = "../../../../shared/data"
-	}
-	path := filepath.Join(root, name)
-	if _, err := os.Stat(path); err != nil {
-		t.Skipf("SKIPPED: the sample bills are not there: %v", err)
-	}
-	return path
-}
-
-// putReport puts the files of a sample bucket into the folder of the report with that name.
-func putReport(t *testing.T, put func(key string, text []byte)) {
-	t.Helper()
-	root := dataFolder(t, "aws-cur/legacy_cur_koku-local")
-	err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
-			return err
-		}
-		text, err := os.ReadFile(path)
-		in, _ := filepath.Rel(root, path)
-		put("koku-local/"+filepath.ToSlash(in), text)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// readsTheSample requires that the one period of the sample bucket is found and its one file can be opened.
-func readsTheSample(t *testing.T, bills cloud.Biller) {
-	t.Helper()
-	got, err := bills.Deliveries(t.Context(), time.Date(2018, 1, 1, 0, 0, 0, 0, time.UTC))
-	if err != nil || len(got) != 1 || got[0].Period.Format("2006-01") != "2018-08" ||
-		got[0].Form != cloud.LegacyCURForm || len(got[0].Files) != 1 {
-		t.Fatalf("%+v, %v", got, err)
-	}
-	r, err := bills.OpenBill(t.Context(), got[0], got[0].Files[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := io.ReadAll(r)
-	if err != nil || int64(len(text)) != got[0].Files[0].Size || r.Size() != got[0].Files[0].Size || text[0] != 0x1f {
-		t.Errorf("%d bytes of %+v, %v", len(text), got[0].Files[0], err)
-	}
-}
-
-func TestBills_OfASampleBucketAreRead(t *testing.T) {
-	tw := &awstwin.Cloud{}
-	tw.AddBucket(awstwin.Bucket{Name: bucket, Region: bucketRegion})
-	putReport(t, func(key string, text []byte) { tw.PutObject(bucket, key, text, today) })
-	readsTheSample(t,
-		openBills(t, tw, cloud.BillSettings{Source: cloud.CostReport, Bucket: bucket, Export: "koku-local"}))
-	readsTheSample(t, openBills(t, tw, cloud.BillSettings{Source: cloud.CostReport, Bucket: bucket}))
 }

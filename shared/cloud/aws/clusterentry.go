@@ -8,7 +8,7 @@ import (
 	"time"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/aws/signer/v4"
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 
 	"lamplighter.dev/shared/cloud"
@@ -110,7 +110,8 @@ type clusterSigner struct {
 //
 //nolint:revive // the parameters are those of sts.HTTPPresignerV4
 func (s clusterSigner) PresignHTTP(ctx context.Context, credentials sdk.Credentials, r *http.Request, payloadHash,
-	service, region string, _ time.Time, o ...func(*v4.SignerOptions)) (string, http.Header, error) {
+	service, region string, _ time.Time, o ...func(*v4.SignerOptions),
+) (string, http.Header, error) {
 	r.Header.Set("X-K8s-Aws-Id", s.cluster)
 	query := r.URL.Query()
 	query.Set("X-Amz-Expires", signatureLife)

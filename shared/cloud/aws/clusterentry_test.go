@@ -22,8 +22,10 @@ func enter(t *testing.T, a cloud.Account) (cloud.ClusterEntry, *clock.Manual, *a
 	t.Helper()
 	tw, clk := &awstwin.Cloud{}, clock.NewManual(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC))
 	tw.AddRole("arn:aws:iam::111122223333:role/lamplighter", "ext")
-	tw.AddCluster(awstwin.Cluster{Name: "prod", Region: region, Endpoint: "https://prod.example.com",
-		Authority: []byte("an authority")})
+	tw.AddCluster(awstwin.Cluster{
+		Name: "prod", Region: region, Endpoint: "https://prod.example.com",
+		Authority: []byte("an authority"),
+	})
 	o := options(tw)
 	o.Clock = clk
 	c, err := aws.New(o).Connect(t.Context(), a)
@@ -91,8 +93,10 @@ func signature(q url.Values, host, cluster string) string {
 	}, "\n")
 	sum := sha256.Sum256([]byte(canonical))
 	key := []byte("AWS4secret")
-	for _, part := range []string{day, region, "sts", "aws4_request",
-		"AWS4-HMAC-SHA256\n" + q.Get("X-Amz-Date") + "\n" + scope + "\n" + hex.EncodeToString(sum[:])} {
+	for _, part := range []string{
+		day, region, "sts", "aws4_request",
+		"AWS4-HMAC-SHA256\n" + q.Get("X-Amz-Date") + "\n" + scope + "\n" + hex.EncodeToString(sum[:]),
+	} {
 		m := hmac.New(sha256.New, key)
 		m.Write([]byte(part))
 		key = m.Sum(nil)
@@ -138,8 +142,10 @@ func TestEnterCluster_SaysWhyItCannot(t *testing.T) {
 		"the EKS cluster inner is private: its API server has no public endpoint") {
 		t.Errorf("%v; want it said that the cluster is private", err)
 	}
-	for name, want := range map[string]cloud.Class{"young": cloud.Moving, "nothing": cloud.NotFound,
-		"no name at all": cloud.NotFound} {
+	for name, want := range map[string]cloud.Class{
+		"young": cloud.Moving, "nothing": cloud.NotFound,
+		"no name at all": cloud.NotFound,
+	} {
 		_, err := access.EnterCluster(t.Context(), region, name)
 		wantClass(t, "EnterCluster "+name, err, want)
 	}

@@ -46,11 +46,15 @@ func TestAClusterIsDescribedWithTheNodesOfItsGroups(t *testing.T) {
 	tw.Page = 2
 	k := tw.AddCluster(awstwin.Cluster{Name: "prod", Region: region, Version: "1.32"})
 	for n := range 3 {
-		tw.AddNodegroup(awstwin.Nodegroup{Cluster: "prod", Name: fmt.Sprint("blue-", n), Region: region, Min: 1, Max: 5,
-			Desired: n + 1})
+		tw.AddNodegroup(awstwin.Nodegroup{
+			Cluster: "prod", Name: fmt.Sprint("blue-", n), Region: region, Min: 1, Max: 5,
+			Desired: n + 1,
+		})
 	}
-	tw.AddNodegroup(awstwin.Nodegroup{Cluster: "prod", Name: "old", Region: region, Min: 1, Max: 9, Desired: 9,
-		Status: "DELETING"})
+	tw.AddNodegroup(awstwin.Nodegroup{
+		Cluster: "prod", Name: "old", Region: region, Min: 1, Max: 9, Desired: 9,
+		Status: "DELETING",
+	})
 	tw.AddNodegroup(awstwin.Nodegroup{Cluster: "stage", Name: "green", Region: region, Min: 1, Max: 4, Desired: 4})
 	got, err := c.Cluster(t.Context(), region, "prod")
 	if err != nil || got.NodeCount == nil {
@@ -79,8 +83,10 @@ func TestStatusesOfClusters(t *testing.T) {
 
 func TestClustersThatCannotBeRead(t *testing.T) {
 	denial := func(op string) awstwin.Fault {
-		return awstwin.Fault{Op: op, Code: "AccessDeniedException", Message: "User is not authorized to perform: " + op,
-			Status: 403, Times: -1}
+		return awstwin.Fault{
+			Op: op, Code: "AccessDeniedException", Message: "User is not authorized to perform: " + op,
+			Status: 403, Times: -1,
+		}
 	}
 	broken := func(op string) awstwin.Fault {
 		return awstwin.Fault{Op: op, Code: "ServerException", Message: "Internal error", Status: 500, Times: -1}
@@ -103,8 +109,10 @@ func TestClustersThatCannotBeRead(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			tw, c := clusters(t)
-			tw.AddNodegroup(awstwin.Nodegroup{Cluster: "prod", Name: "blue", Region: region, Min: 1, Max: 1,
-				Desired: 1})
+			tw.AddNodegroup(awstwin.Nodegroup{
+				Cluster: "prod", Name: "blue", Region: region, Min: 1, Max: 1,
+				Desired: 1,
+			})
 			tw.AddFault(tt.fault)
 			_, err := c.Cluster(t.Context(), tt.region, tt.asked)
 			wantClass(t, tt.name, err, tt.want)
@@ -116,8 +124,10 @@ func TestNodesThatMayNotBeCountedAreLeftOut(t *testing.T) {
 	for _, op := range []string{"eks:ListNodegroups", "eks:DescribeNodegroup"} {
 		tw, c := clusters(t)
 		tw.AddNodegroup(awstwin.Nodegroup{Cluster: "prod", Name: "blue", Region: region, Min: 1, Max: 1, Desired: 1})
-		tw.AddFault(awstwin.Fault{Op: op, Code: "AccessDeniedException", Message: "not authorized", Status: 403,
-			Times: -1})
+		tw.AddFault(awstwin.Fault{
+			Op: op, Code: "AccessDeniedException", Message: "not authorized", Status: 403,
+			Times: -1,
+		})
 		got, err := c.Cluster(t.Context(), region, "prod")
 		if err != nil || got.NodeCount != nil || got.Status != cloud.ClusterActive {
 			t.Errorf("%s denied: %+v, %v; want the cluster without a count", op, got, err)
@@ -154,8 +164,10 @@ func TestTheProbeTellsWhetherClustersMayBeDescribed(t *testing.T) {
 	if got := status(c); got != "granted" {
 		t.Errorf("allowed: %s", got)
 	}
-	tw.AddFault(awstwin.Fault{Op: "eks:DescribeCluster", Code: "AccessDeniedException", Message: "not authorized",
-		Status: 403, Times: -1})
+	tw.AddFault(awstwin.Fault{
+		Op: "eks:DescribeCluster", Code: "AccessDeniedException", Message: "not authorized",
+		Status: 403, Times: -1,
+	})
 	if got := status(c); got != "denied" {
 		t.Errorf("denied: %s", got)
 	}

@@ -32,12 +32,18 @@ func TestCollected_AreListedWithTheirLiveStates(t *testing.T) {
 	tw, c := connect(t)
 	tw.Explore(true)
 	want := map[string]cloud.Status{}
-	for service, off := range map[string]string{"workspaces": "STOPPED", "apprunner": "PAUSED", "lightsail": "stopped",
-		"synthetics": "STOPPED"} {
-		want[tw.AddCollected(awstwin.Collected{Service: service, ID: "on", Region: region,
-			Mode: "AUTO_STOP"}).ARN()] = cloud.Running
-		want[tw.AddCollected(awstwin.Collected{Service: service, ID: "off", Region: region, Mode: "AUTO_STOP",
-			State: off}).ARN()] = cloud.Stopped
+	for service, off := range map[string]string{
+		"workspaces": "STOPPED", "apprunner": "PAUSED", "lightsail": "stopped",
+		"synthetics": "STOPPED",
+	} {
+		want[tw.AddCollected(awstwin.Collected{
+			Service: service, ID: "on", Region: region,
+			Mode: "AUTO_STOP",
+		}).ARN()] = cloud.Running
+		want[tw.AddCollected(awstwin.Collected{
+			Service: service, ID: "off", Region: region, Mode: "AUTO_STOP",
+			State: off,
+		}).ARN()] = cloud.Stopped
 	}
 	found := indexed(t, c)
 	for uid, status := range want {
@@ -64,8 +70,10 @@ func TestCollected_WhatCannotBeReadIsKeptAndSaysSo(t *testing.T) {
 	tw, c := connect(t)
 	tw.Explore(true)
 	uid := tw.AddCollected(awstwin.Collected{Service: "apprunner", ID: "on", Region: region}).ARN()
-	tw.AddFault(awstwin.Fault{Op: "apprunner:DescribeService", Code: "AccessDeniedException", Message: "not authorized",
-		Status: 400, Times: -1})
+	tw.AddFault(awstwin.Fault{
+		Op: "apprunner:DescribeService", Code: "AccessDeniedException", Message: "not authorized",
+		Status: 400, Times: -1,
+	})
 	r, ok := indexed(t, c)[uid]
 	if !ok || r.Status != cloud.Unknown ||
 		!strings.Contains(r.Unschedulable, "cannot be read: apprunner:DescribeService: AccessDeniedException") {

@@ -122,7 +122,8 @@ func (c *conn) Verify(ctx context.Context, kind, region string, uids []string) (
 //
 //nolint:revive // what is asked, and how
 func (c *conn) inBatches(region string, uids []string, size int,
-	ask func(some []string) ([]cloud.State, error)) ([]cloud.State, error) {
+	ask func(some []string) ([]cloud.State, error),
+) ([]cloud.State, error) {
 	here := slices.DeleteFunc(slices.Clone(uids), func(u string) bool { return c.elsewhere(u, region) })
 	batches := slices.Collect(slices.Chunk(here, size))
 	states, errs := make([][]cloud.State, len(batches)), make([]error, len(batches))

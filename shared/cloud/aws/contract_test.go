@@ -85,8 +85,10 @@ func TestAWSOverItsTwinKeepsTheContractOfClouds(t *testing.T) {
 			tw.EndFaults()
 			for _, op := range denied {
 				if on {
-					tw.AddFault(awstwin.Fault{Op: op, Code: "AccessDenied",
-						Message: "User is not authorized to perform: " + op, Status: 403, Times: -1})
+					tw.AddFault(awstwin.Fault{
+						Op: op, Code: "AccessDenied",
+						Message: "User is not authorized to perform: " + op, Status: 403, Times: -1,
+					})
 				}
 			}
 		},
@@ -113,8 +115,10 @@ func metered(tw *awstwin.Cloud) cloudtest.Metered {
 		Deny: func(on bool) {
 			tw.EndFaults()
 			if on {
-				tw.AddFault(awstwin.Fault{Op: op, Code: "AccessDenied",
-					Message: "User is not authorized to perform: cloudwatch:GetMetricData", Status: 403, Times: -1})
+				tw.AddFault(awstwin.Fault{
+					Op: op, Code: "AccessDenied",
+					Message: "User is not authorized to perform: cloudwatch:GetMetricData", Status: 403, Times: -1,
+				})
 			}
 		},
 	}
@@ -128,8 +132,10 @@ func collective(tw *awstwin.Cloud) *cloudtest.Collective {
 	c := &cloudtest.Collective{Region: far, Facts: map[string]string{}, Pages: 2, Break: func(on bool) {
 		tw.EndFaults()
 		if on {
-			tw.AddFault(awstwin.Fault{Op: "sqs:ListQueues", Code: "AccessDenied",
-				Message: "not authorized to perform: sqs:ListQueues", Status: 403, Times: -1})
+			tw.AddFault(awstwin.Fault{
+				Op: "sqs:ListQueues", Code: "AccessDenied",
+				Message: "not authorized to perform: sqs:ListQueues", Status: 403, Times: -1,
+			})
 		}
 	}}
 	arn := "arn:aws:ec2:" + far + ":" + awstwin.Account + ":volume/"
@@ -208,15 +214,19 @@ var impliedActions = map[string]bool{
 }
 
 func ec2Group(tw *awstwin.Cloud) cloudtest.Group {
-	g := cloudtest.Group{Kind: "aws-ec2", Region: region, Missing: awstwin.InstanceID(999), Pages: 3,
-		Tied: map[string]string{}}
+	g := cloudtest.Group{
+		Kind: "aws-ec2", Region: region, Missing: awstwin.InstanceID(999), Pages: 3,
+		Tied: map[string]string{},
+	}
 	for n := range 4 {
 		g.Free = append(g.Free,
 			tw.AddInstance(awstwin.Instance{ID: awstwin.InstanceID(n), Region: region, Name: fmt.Sprint("web-", n)}).ID)
 	}
 	g.Free = append(g.Free,
-		tw.AddInstance(awstwin.Instance{ID: awstwin.InstanceID(4), Region: region, SpotRequest: "sir-1",
-			SpotType: "persistent"}).ID)
+		tw.AddInstance(awstwin.Instance{
+			ID: awstwin.InstanceID(4), Region: region, SpotRequest: "sir-1",
+			SpotType: "persistent",
+		}).ID)
 	tied := map[string]awstwin.Instance{
 		"member of Auto Scaling group web": {Tags: map[string]string{"aws:autoscaling:groupName": "web"}},
 		"one-time":                         {SpotRequest: "sir-2", SpotType: "one-time"},
@@ -257,12 +267,18 @@ func rdsGroup(tw *awstwin.Cloud) cloudtest.Group {
 func auroraGroup(tw *awstwin.Cloud) cloudtest.Group {
 	g := cloudtest.Group{Kind: "aws-aurora", Region: region, Pages: 2, Tied: map[string]string{}}
 	g.Missing = (&awstwin.Database{ID: "nothing", Region: region, IsCluster: true}).ARN()
-	g.Free = []string{tw.AddDatabase(awstwin.Database{ID: "checkout", Region: region, Engine: "aurora-mysql",
-		IsCluster: true, Mode: "provisioned"}).ARN()}
-	serverless := tw.AddDatabase(awstwin.Database{ID: "old", Region: region, Engine: "aurora", IsCluster: true,
-		Mode: "serverless"})
-	global := tw.AddDatabase(awstwin.Database{ID: "world", Region: region, Engine: "aurora-postgresql", IsCluster: true,
-		Global: "planet"})
+	g.Free = []string{tw.AddDatabase(awstwin.Database{
+		ID: "checkout", Region: region, Engine: "aurora-mysql",
+		IsCluster: true, Mode: "provisioned",
+	}).ARN()}
+	serverless := tw.AddDatabase(awstwin.Database{
+		ID: "old", Region: region, Engine: "aurora", IsCluster: true,
+		Mode: "serverless",
+	})
+	global := tw.AddDatabase(awstwin.Database{
+		ID: "world", Region: region, Engine: "aurora-postgresql", IsCluster: true,
+		Global: "planet",
+	})
 	g.Tied[serverless.ARN()], g.Tied[global.ARN()] = "mode serverless", "global database planet"
 	return g
 }
@@ -273,11 +289,15 @@ func clusterGroup(tw *awstwin.Cloud, kind, engine string) cloudtest.Group {
 	g.Missing = (&awstwin.Database{ID: "nothing", Region: region, IsCluster: true}).ARN()
 	for n := range 3 {
 		g.Free = append(g.Free,
-			tw.AddDatabase(awstwin.Database{ID: fmt.Sprint(engine, n), Region: region, Engine: engine,
-				IsCluster: true}).ARN())
+			tw.AddDatabase(awstwin.Database{
+				ID: fmt.Sprint(engine, n), Region: region, Engine: engine,
+				IsCluster: true,
+			}).ARN())
 	}
-	world := tw.AddDatabase(awstwin.Database{ID: engine + "-world", Region: region, Engine: engine, IsCluster: true,
-		Global: "planet"})
+	world := tw.AddDatabase(awstwin.Database{
+		ID: engine + "-world", Region: region, Engine: engine, IsCluster: true,
+		Global: "planet",
+	})
 	g.Tied[world.ARN()] = "global database planet"
 	return g
 }
@@ -287,11 +307,15 @@ func redshiftGroup(tw *awstwin.Cloud) cloudtest.Group {
 	g.Missing = (&awstwin.Warehouse{ID: "nothing", Region: region}).ARN()
 	for n := range 3 {
 		g.Free = append(g.Free,
-			tw.AddWarehouse(awstwin.Warehouse{ID: fmt.Sprint("sales-", n), Region: region, Nodes: 2,
-				NoNamespace: n == 1}).ARN())
+			tw.AddWarehouse(awstwin.Warehouse{
+				ID: fmt.Sprint("sales-", n), Region: region, Nodes: 2,
+				NoNamespace: n == 1,
+			}).ARN())
 	}
-	g.Tied[tw.AddWarehouse(awstwin.Warehouse{ID: "safe", Region: region, Nodes: 2,
-		MultiAZ: true}).ARN()] = "several zones"
+	g.Tied[tw.AddWarehouse(awstwin.Warehouse{
+		ID: "safe", Region: region, Nodes: 2,
+		MultiAZ: true,
+	}).ARN()] = "several zones"
 	tw.AddWarehouse(awstwin.Warehouse{ID: "far", Region: "us-east-1", Nodes: 2})
 	return g
 }
@@ -309,15 +333,22 @@ func functionGroup(tw *awstwin.Cloud) cloudtest.Group {
 	g := cloudtest.Group{Kind: cloud.AWSLambda, Region: region, Pages: 2, Tied: map[string]string{}}
 	g.Missing = (&awstwin.Function{Name: "nothing", Region: region}).ARN()
 	five := 5
-	for n, f := range []awstwin.Function{{}, {Reserved: &five},
-		{Reserved: &five, Provisioned: map[string]int{"live": 3, "7": 1}}} {
+	for n, f := range []awstwin.Function{
+		{},
+		{Reserved: &five},
+		{Reserved: &five, Provisioned: map[string]int{"live": 3, "7": 1}},
+	} {
 		f.Name, f.Region, f.Tags = fmt.Sprint("jobs-", n), region, map[string]string{"lamplighter:allow-stop": "true"}
 		g.Free = append(g.Free, tw.AddFunction(f).ARN())
 	}
-	g.Tied[tw.AddFunction(awstwin.Function{Name: "checkout",
-		Region: region}).ARN()] = "only where their tag lamplighter:allow-stop is true"
-	g.Tied[tw.AddFunction(awstwin.Function{Name: "maybe", Region: region,
-		Tags: map[string]string{"lamplighter:allow-stop": "no"}}).ARN()] = "lamplighter:allow-stop"
+	g.Tied[tw.AddFunction(awstwin.Function{
+		Name:   "checkout",
+		Region: region,
+	}).ARN()] = "only where their tag lamplighter:allow-stop is true"
+	g.Tied[tw.AddFunction(awstwin.Function{
+		Name: "maybe", Region: region,
+		Tags: map[string]string{"lamplighter:allow-stop": "no"},
+	}).ARN()] = "lamplighter:allow-stop"
 	return g
 }
 
@@ -325,8 +356,10 @@ func collectedGroup(tw *awstwin.Cloud, kind, service string) cloudtest.Group {
 	g := cloudtest.Group{Kind: kind, Region: region, Pages: 2}
 	for n := range 3 {
 		g.Free = append(g.Free,
-			tw.AddCollected(awstwin.Collected{Service: service, ID: fmt.Sprint("one-", n), Region: region,
-				Mode: "AUTO_STOP"}).ARN())
+			tw.AddCollected(awstwin.Collected{
+				Service: service, ID: fmt.Sprint("one-", n), Region: region,
+				Mode: "AUTO_STOP",
+			}).ARN())
 	}
 	g.Missing = g.Free[0] + "nothing"
 	tw.AddCollected(awstwin.Collected{Service: service, ID: "far", Region: "us-east-1"})
@@ -347,8 +380,10 @@ func asgGroup(tw *awstwin.Cloud) cloudtest.Group {
 		g.Free = append(g.Free,
 			tw.AddGroup(awstwin.Group{Name: fmt.Sprint("web-", n), Region: region, Min: 1, Max: 4, Desired: 2}).ARN())
 	}
-	owned := tw.AddGroup(awstwin.Group{Name: "eks-blue", Region: region, Min: 1, Max: 1, Desired: 1,
-		Tags: map[string]string{"eks:nodegroup-name": "blue"}})
+	owned := tw.AddGroup(awstwin.Group{
+		Name: "eks-blue", Region: region, Min: 1, Max: 1, Desired: 1,
+		Tags: map[string]string{"eks:nodegroup-name": "blue"},
+	})
 	warm := tw.AddGroup(awstwin.Group{Name: "warm", Region: region, Min: 1, Max: 1, Desired: 1, WarmPoolMin: 2})
 	g.Tied[owned.ARN()], g.Tied[warm.ARN()] = "EKS node group blue", "warm pool"
 	return g
@@ -358,17 +393,23 @@ func ecsGroup(tw *awstwin.Cloud) cloudtest.Group {
 	g := cloudtest.Group{Kind: "aws-ecs", Region: region, Pages: 3, Tied: map[string]string{}}
 	g.Missing = (&awstwin.Service{Cluster: "shop", Name: "nothing", Region: region}).UID()
 	for n := range 3 {
-		s := tw.AddService(awstwin.Service{Cluster: "shop", Name: fmt.Sprint("api-", n), Region: region, Desired: 2,
-			ShortARN: n == 2})
+		s := tw.AddService(awstwin.Service{
+			Cluster: "shop", Name: fmt.Sprint("api-", n), Region: region, Desired: 2,
+			ShortARN: n == 2,
+		})
 		g.Free = append(g.Free, s.UID())
 	}
 	g.Free = append(g.Free,
 		tw.AddService(awstwin.Service{Cluster: "batch", Name: "worker", Region: region, Desired: 3}).UID())
-	tw.AddTarget(awstwin.ScalableTarget{Resource: "service/shop/api-0", Region: region, Min: 2, Max: 9,
-		Scheduled: true})
+	tw.AddTarget(awstwin.ScalableTarget{
+		Resource: "service/shop/api-0", Region: region, Min: 2, Max: 9,
+		Scheduled: true,
+	})
 	tw.AddTarget(awstwin.ScalableTarget{Resource: "service/shop/api-1", Region: region, Min: 1, Max: 9})
-	g.Tied[tw.AddService(awstwin.Service{Cluster: "batch", Name: "agent", Region: region, Desired: 1,
-		Daemon: true}).UID()] = "daemon"
+	g.Tied[tw.AddService(awstwin.Service{
+		Cluster: "batch", Name: "agent", Region: region, Desired: 1,
+		Daemon: true,
+	}).UID()] = "daemon"
 	tw.AddService(awstwin.Service{Cluster: "batch", Name: "deleted", Region: region, Status: "INACTIVE"})
 	return g
 }
@@ -378,12 +419,16 @@ func eksGroup(tw *awstwin.Cloud) cloudtest.Group {
 	g.Missing = (&awstwin.Nodegroup{Cluster: "prod", Name: "nothing", Region: region}).ARN()
 	for n := range 3 {
 		g.Free = append(g.Free,
-			tw.AddNodegroup(awstwin.Nodegroup{Cluster: "prod", Name: fmt.Sprint("blue-", n), Region: region, Min: 1,
-				Max: 5, Desired: 2}).ARN())
+			tw.AddNodegroup(awstwin.Nodegroup{
+				Cluster: "prod", Name: fmt.Sprint("blue-", n), Region: region, Min: 1,
+				Max: 5, Desired: 2,
+			}).ARN())
 	}
 	g.Free = append(g.Free,
-		tw.AddNodegroup(awstwin.Nodegroup{Cluster: "stage", Name: "green", Region: region, Min: 1, Max: 1,
-			Desired: 1}).ARN())
+		tw.AddNodegroup(awstwin.Nodegroup{
+			Cluster: "stage", Name: "green", Region: region, Min: 1, Max: 1,
+			Desired: 1,
+		}).ARN())
 	return g
 }
 

@@ -29,7 +29,8 @@ const (
 
 // explore asks Cost Explorer and counts the requests: each page has its price.
 func (c *conn) explore(ctx context.Context, in *costexplorer.GetCostAndUsageInput) (*costexplorer.GetCostAndUsageOutput,
-	error) {
+	error,
+) {
 	c.mu.Lock()
 	c.explored++
 	c.mu.Unlock()
@@ -67,8 +68,10 @@ func (c *conn) addExplored(from time.Time, by map[time.Time]cloud.Delivery) {
 			Source: cloud.CostExplorer, Export: "Cost Explorer", Period: period, Form: cloud.FOCUSForm,
 			Fingerprint: "cost-explorer " + period.Format("2006-01") + " " + asOf.Format(time.DateOnly),
 			DeliveredAt: period.Add(asOf.Sub(period) / 1000),
-			Files: []cloud.BillFile{{Name: "cost-explorer-" + period.Format("2006-01") + ".ndjson", Size: -1,
-				Rows: -1}}, Rows: -1, Final: final,
+			Files: []cloud.BillFile{{
+				Name: "cost-explorer-" + period.Format("2006-01") + ".ndjson", Size: -1,
+				Rows: -1,
+			}}, Rows: -1, Final: final,
 		}
 	}
 }
@@ -141,8 +144,10 @@ func (c *conn) exploredPeriod(period time.Time) *costexplorer.DateInterval {
 	if tomorrow := c.provider.options.Clock.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, 1); tomorrow.Before(end) {
 		end = tomorrow
 	}
-	return &costexplorer.DateInterval{Start: sdk.String(period.Format(time.DateOnly)),
-		End: sdk.String(end.Format(time.DateOnly))}
+	return &costexplorer.DateInterval{
+		Start: sdk.String(period.Format(time.DateOnly)),
+		End:   sdk.String(end.Format(time.DateOnly)),
+	}
 }
 
 // paysForOthers reports whether the account is the management account of its organization. It returns false if that

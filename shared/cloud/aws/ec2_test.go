@@ -34,11 +34,15 @@ func TestOneBadInstanceDoesNotKeepABatchFromBeingStopped(t *testing.T) {
 		"one that does not exist":  {id: awstwin.InstanceID(9999), class: cloud.NotFound, calls: 2},
 		"one that is no id at all": {id: "i-nonsense", class: cloud.NotFound, calls: 2},
 		"one that is terminated":   {bad: awstwin.Instance{State: "terminated"}, class: cloud.Moving, calls: 2},
-		"one that is protected": {bad: awstwin.Instance{StopProtected: true}, class: cloud.Unsupported,
-			calls: 2},
+		"one that is protected": {
+			bad: awstwin.Instance{StopProtected: true}, class: cloud.Unsupported,
+			calls: 2,
+		},
 		"one that a policy keeps for it": {bad: awstwin.Instance{NoPermission: true}, class: cloud.Denied, calls: 2},
-		"one of a one-time spot request": {bad: awstwin.Instance{SpotRequest: "sir-1", SpotType: "one-time"},
-			class: cloud.Unsupported, calls: 2},
+		"one of a one-time spot request": {
+			bad:   awstwin.Instance{SpotRequest: "sir-1", SpotType: "one-time"},
+			class: cloud.Unsupported, calls: 2,
+		},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -76,9 +80,11 @@ func fleet(tw *awstwin.Cloud, n int, like awstwin.Instance) []string {
 func TestAnInstanceWithoutCapacityIsFoundByHalving(t *testing.T) {
 	tw, c := connect(t)
 	ids := fleet(tw, 32, awstwin.Instance{State: "stopped"})
-	full := tw.AddInstance(awstwin.Instance{ID: awstwin.InstanceID(77), Region: region, State: "stopped",
+	full := tw.AddInstance(awstwin.Instance{
+		ID: awstwin.InstanceID(77), Region: region, State: "stopped",
 		NoCapacity: true,
-		Type:       "p5.48xlarge"}).ID
+		Type:       "p5.48xlarge",
+	}).ID
 	got := results(t, c, cloud.Start, append(ids, full))
 	wantClass(t, "start without capacity", got[full], cloud.NoCapacity)
 	if !strings.Contains(fmt.Sprint(got[full]), "p5.48xlarge capacity") {
@@ -98,8 +104,10 @@ func TestAnInstanceWithoutCapacityIsFoundByHalving(t *testing.T) {
 func TestADenialOfEverythingCostsOneCall(t *testing.T) {
 	tw, c := connect(t)
 	ids := fleet(tw, 100, awstwin.Instance{})
-	tw.AddFault(awstwin.Fault{Op: "ec2:StopInstances", Code: "UnauthorizedOperation",
-		Message: "You are not authorized to perform this operation.", Status: 403, Times: -1})
+	tw.AddFault(awstwin.Fault{
+		Op: "ec2:StopInstances", Code: "UnauthorizedOperation",
+		Message: "You are not authorized to perform this operation.", Status: 403, Times: -1,
+	})
 	for id, err := range results(t, c, cloud.Stop, ids) {
 		wantClass(t, "stop of "+id, err, cloud.Denied)
 	}
@@ -151,9 +159,11 @@ func TestInstancesAreVerifiedByTheirStatesAlone(t *testing.T) {
 	if n, m := len(tw.Calls("ec2:DescribeInstanceStatus")), len(tw.Calls("ec2:DescribeInstances")); n > 13 || m > 0 {
 		t.Errorf("%d calls for states and %d for descriptions; want 11, two of them again for a bad id, and none", n, m)
 	}
-	tw.AddFault(awstwin.Fault{Op: "ec2:DescribeInstanceStatus", Code: "UnauthorizedOperation", Message: "no",
+	tw.AddFault(awstwin.Fault{
+		Op: "ec2:DescribeInstanceStatus", Code: "UnauthorizedOperation", Message: "no",
 		Status: 403,
-		Times:  -1})
+		Times:  -1,
+	})
 	verify("by descriptions")
 }
 
@@ -222,8 +232,10 @@ func TestALostAnswerIsTransient(t *testing.T) {
 
 func TestAListedInstanceIsDescribed(t *testing.T) {
 	tw, c := connect(t)
-	tw.AddInstance(awstwin.Instance{ID: awstwin.InstanceID(1), Region: region, Name: "web",
-		Tags: map[string]string{"env": "dev"}})
+	tw.AddInstance(awstwin.Instance{
+		ID: awstwin.InstanceID(1), Region: region, Name: "web",
+		Tags: map[string]string{"env": "dev"},
+	})
 	p, err := c.List(t.Context(), "aws-ec2", region, "")
 	if err != nil || len(p.Resources) != 1 {
 		t.Fatalf("List = %+v, %v", p, err)
@@ -275,8 +287,10 @@ func BenchmarkStopAThousandInstances(b *testing.B) {
 func TestAnInstanceThatAStopWouldHarmIsRefused(t *testing.T) {
 	for says, i := range map[string]awstwin.Instance{
 		"member of Auto Scaling group web, which would replace it: act on the group": {Tags: map[string]string{"aws:autoscaling:groupName": "web"}},
-		"spot instance of a one-time request, which cannot be stopped": {SpotRequest: "sir-2",
-			SpotType: "one-time"},
+		"spot instance of a one-time request, which cannot be stopped": {
+			SpotRequest: "sir-2",
+			SpotType:    "one-time",
+		},
 		"its root device is an instance store, which a stop would erase": {InstanceStore: true},
 		"managed by eks.amazonaws.com: only that service may stop it":    {Operator: "eks.amazonaws.com"},
 	} {

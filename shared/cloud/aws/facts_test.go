@@ -49,8 +49,10 @@ func tellAll(tw *awstwin.Cloud) {
 }
 
 func tellDatabases(tw *awstwin.Cloud) {
-	tw.AddDatabase(awstwin.Database{ID: "orders", Region: region, Engine: "postgres", Class: "db.m5.large",
-		SourceOf: []string{"orders-copy"}})
+	tw.AddDatabase(awstwin.Database{
+		ID: "orders", Region: region, Engine: "postgres", Class: "db.m5.large",
+		SourceOf: []string{"orders-copy"},
+	})
 	tw.Describe("orders", `<EngineVersion>13.4</EngineVersion><StorageType>gp3</StorageType><MaxAllocatedStorage>100</MaxAllocatedStorage><Iops>3000</Iops>
 		<BackupRetentionPeriod>7</BackupRetentionPeriod><PubliclyAccessible>true</PubliclyAccessible><StorageEncrypted>true</StorageEncrypted>
 		<LicenseModel>postgresql-license</LicenseModel><CertificateDetails><ValidTill>2027-01-01T00:00:00Z</ValidTill></CertificateDetails>`)
@@ -58,8 +60,10 @@ func tellDatabases(tw *awstwin.Cloud) {
 	tw.Describe("shop", `<EngineVersion>13.9</EngineVersion><DBClusterMembers><DBClusterMember><IsClusterWriter>true</IsClusterWriter></DBClusterMember>
 		<DBClusterMember><IsClusterWriter>false</IsClusterWriter></DBClusterMember></DBClusterMembers>
 		<ServerlessV2ScalingConfiguration><MinCapacity>0.5</MinCapacity></ServerlessV2ScalingConfiguration>`)
-	tw.AddDatabase(awstwin.Database{ID: "shop-1", Region: region, Engine: "aurora-postgresql", Class: "db.serverless",
-		Cluster: "shop"})
+	tw.AddDatabase(awstwin.Database{
+		ID: "shop-1", Region: region, Engine: "aurora-postgresql", Class: "db.serverless",
+		Cluster: "shop",
+	})
 	tw.AddDatabase(awstwin.Database{ID: "papers", Region: region, Engine: "docdb", IsCluster: true})
 	tw.AddDatabase(awstwin.Database{ID: "graph", Region: region, Engine: "neptune", IsCluster: true})
 	tw.Tell("rds:DescribeDBMajorEngineVersions", `<DBMajorEngineVersions><DBMajorEngineVersion><Engine>postgres</Engine><MajorEngineVersion>13</MajorEngineVersion>
@@ -83,8 +87,10 @@ func tellBucketsAndFunctions(tw *awstwin.Cloud) {
 	tw.Tell("s3:ListMultipartUploads", `<Upload><Key>big</Key><UploadId>1</UploadId><Initiated>2020-01-02T03:04:05.000Z</Initiated></Upload>
 		<Upload><Key>new</Key><UploadId>2</UploadId><Initiated>2999-01-02T03:04:05.000Z</Initiated></Upload>`)
 	tw.Tell("s3:ListParts", `<Part><PartNumber>1</PartNumber><Size>5000000000</Size></Part>`)
-	tw.AddFunction(awstwin.Function{Name: "kept-warm", Region: region,
-		Provisioned: map[string]int{"live": 3, "next": 2}})
+	tw.AddFunction(awstwin.Function{
+		Name: "kept-warm", Region: region,
+		Provisioned: map[string]int{"live": 3, "next": 2},
+	})
 	tw.Tell("lambda:ListFunctionEventInvokeConfigs",
 		`{"FunctionEventInvokeConfigs":[{"DestinationConfig":{"OnFailure":{"Destination":"arn:aws:sqs:eu-west-1:1:dead"}}}]}`)
 }
@@ -164,8 +170,10 @@ func TestFacts_AreAllToldThatTheRulesRead(t *testing.T) {
 		}
 	}
 	for op := range impliedActions {
-		if !slices.Contains([]string{"rds:ListTagsForResource", "ecs:ListTagsForResource", "cloudwatch:GetMetricData",
-			"ecr:DescribeImages", "resource-explorer-2:GetView"}, op) && !called[op] {
+		if !slices.Contains([]string{
+			"rds:ListTagsForResource", "ecs:ListTagsForResource", "cloudwatch:GetMetricData",
+			"ecr:DescribeImages", "resource-explorer-2:GetView",
+		}, op) && !called[op] {
 			t.Errorf("%s is needed, and was not called for any fact", op)
 		}
 	}

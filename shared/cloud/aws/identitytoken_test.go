@@ -29,10 +29,14 @@ func TestIdentityToken_AnInstallationThatMayMakeNoneIsToldSo(t *testing.T) {
 		class cloud.Class
 		code  string
 	}{
-		"denied": {awstwin.Fault{Code: "AccessDenied", Message: "not authorized", Status: http.StatusForbidden,
-			Times: -1}, cloud.Refused, "NoIdentity"},
-		"throttled": {awstwin.Fault{Code: "Throttling", Message: "slow", Status: http.StatusBadRequest, Times: -1},
-			cloud.Throttled, "Throttling"},
+		"denied": {awstwin.Fault{
+			Code: "AccessDenied", Message: "not authorized", Status: http.StatusForbidden,
+			Times: -1,
+		}, cloud.Refused, "NoIdentity"},
+		"throttled": {
+			awstwin.Fault{Code: "Throttling", Message: "slow", Status: http.StatusBadRequest, Times: -1},
+			cloud.Throttled, "Throttling",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tw := &awstwin.Cloud{}

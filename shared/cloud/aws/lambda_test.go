@@ -38,8 +38,10 @@ func TestLambda_AStartGivesBackExactlyWhatWasReservedOrThatNothingWas(t *testing
 		"the absence of one":      {},
 		"a reservation of 1":      {Reserved: new(1)},
 		"provisioned concurrency": {Provisioned: map[string]int{"live": 2}},
-		"provisioned of aliases, within": {Reserved: new(9),
-			Provisioned: map[string]int{"live": 5, "canary": 1, "12": 3}},
+		"provisioned of aliases, within": {
+			Reserved:    new(9),
+			Provisioned: map[string]int{"live": 5, "canary": 1, "12": 3},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tw, c := connect(t)
@@ -78,8 +80,10 @@ func TestLambda_WhatEndsHalfwayIsDoneAgain(t *testing.T) {
 		for _, verb := range []cloud.Verb{cloud.Stop, cloud.Start} {
 			t.Run(fmt.Sprintf("%s after %d changes", verb, calls), func(t *testing.T) {
 				tw, c := connect(t)
-				fn := tw.AddFunction(allowed(awstwin.Function{Reserved: new(6),
-					Provisioned: map[string]int{"live": 2, "next": 1}}))
+				fn := tw.AddFunction(allowed(awstwin.Function{
+					Reserved:    new(6),
+					Provisioned: map[string]int{"live": 2, "next": 1},
+				}))
 				before := concurrency(fn)
 				if verb == cloud.Start {
 					if err := act(t, c, cloud.Stop, cloud.AWSLambda, cloud.Target{UID: fn.ARN()}); err != nil {

@@ -77,7 +77,8 @@ func (p pace) counts(api string) bool {
 // all regions.
 func (p pace) addLimiter(account string) func(*middleware.Stack) error {
 	wait := func(ctx context.Context, in middleware.FinalizeInput,
-		next middleware.FinalizeHandler) (out middleware.FinalizeOutput, md middleware.Metadata, err error) {
+		next middleware.FinalizeHandler,
+	) (out middleware.FinalizeOutput, md middleware.Metadata, err error) {
 		api := resource.PermissionPrefix(awsmiddleware.GetServiceID(ctx)) + ":" + awsmiddleware.GetOperationName(ctx)
 		k := throttle.Key{Account: account, Region: awsmiddleware.GetRegion(ctx), API: api}
 		if err := p.Wait(ctx, k, 1); err != nil {

@@ -81,10 +81,13 @@ func newQuery(n int, m cloudwatch.Metric, statistic string, r cloud.MetricReques
 
 // readMetrics reads all pages of a batch. Most batches have one page.
 func readMetrics(ctx context.Context, api *cloudwatch.Client, batch []asked, r cloud.MetricRequest) (cloud.MetricAnswer,
-	error) {
+	error,
+) {
 	byID := make(map[string]*cloud.Points, len(batch))
-	in := &cloudwatch.GetMetricDataInput{StartTime: wire.At(r.From), EndTime: wire.At(r.To),
-		ScanBy: cloudwatch.ScanByTimestampAscending}
+	in := &cloudwatch.GetMetricDataInput{
+		StartTime: wire.At(r.From), EndTime: wire.At(r.To),
+		ScanBy: cloudwatch.ScanByTimestampAscending,
+	}
 	for i := range batch {
 		in.MetricDataQueries = append(in.MetricDataQueries, batch[i].query)
 		byID[*batch[i].query.Id] = &cloud.Points{UID: batch[i].uid, Measure: batch[i].measure}

@@ -80,10 +80,12 @@ func TestMetrics_AreNamedAsCloudWatchDoes(t *testing.T) {
 	} {
 		tw, c := connect(t)
 		for _, statistic := range []string{"Sum", "Maximum", "Minimum", "Average"} {
-			tw.AddSeries(awstwin.Series{Metric: tt.metric, Dimension: tt.dimension, Statistic: statistic,
+			tw.AddSeries(awstwin.Series{
+				Metric: tt.metric, Dimension: tt.dimension, Statistic: statistic,
 				Value: func(time.Time) (float64, bool) {
 					return 1, true
-				}})
+				},
+			})
 		}
 		if got := ask(t, c, tt.kind, tt.uid); len(got.Points) == 0 {
 			t.Errorf("%s of %s: CloudWatch was not asked for %s of %s", tt.kind, tt.uid, tt.metric, tt.dimension)

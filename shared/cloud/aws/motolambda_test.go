@@ -15,13 +15,18 @@ import (
 // functions makes functions that may be stopped, one of them with a reservation. moto has no provisioned concurrency.
 func (s seeder) functions() cloudtest.Group {
 	s.t.Helper()
-	g := cloudtest.Group{Kind: cloud.AWSLambda, Region: region, Tied: map[string]string{},
-		Missing: own("lambda", "function:nothing")}
+	g := cloudtest.Group{
+		Kind: cloud.AWSLambda, Region: region, Tied: map[string]string{},
+		Missing: own("lambda", "function:nothing"),
+	}
 	g.Missing = strings.Replace(g.Missing, "111122223333", motoAccount, 1)
 	s.form("iam:CreateRole", "2010-05-08", "RoleName", "jobs",
 		"AssumeRolePolicyDocument", `{"Version":"2012-10-17","Statement":[]}`)
-	for n, tags := range []map[string]string{{"lamplighter:allow-stop": "true"}, {"lamplighter:allow-stop": "true"},
-		{"team": "data"}} {
+	for n, tags := range []map[string]string{
+		{"lamplighter:allow-stop": "true"},
+		{"lamplighter:allow-stop": "true"},
+		{"team": "data"},
+	} {
 		name := fmt.Sprint("jobs-", n)
 		arn := s.rest("lambda POST /2015-03-31/functions", object{
 			"FunctionName": name, "Role": "arn:aws:iam::" + motoAccount + ":role/jobs", "Runtime": "python3.12",

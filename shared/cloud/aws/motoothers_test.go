@@ -21,19 +21,25 @@ func (s seeder) others() {
 	s.form("ec2:AllocateAddress", ec2Version, "Domain", "vpc")
 	bucket := s3.NewFromConfig(s.cfg, func(o *s3.Options) { o.UsePathStyle = true })
 	_, err := bucket.CreateBucket(s.ctx,
-		&s3.CreateBucketInput{Bucket: sdk.String("logs"),
-			CreateBucketConfiguration: &s3types.CreateBucketConfiguration{LocationConstraint: region}})
+		&s3.CreateBucketInput{
+			Bucket:                    sdk.String("logs"),
+			CreateBucketConfiguration: &s3types.CreateBucketConfiguration{LocationConstraint: region},
+		})
 	s.succeeded("create bucket", err)
 	_, err = bucket.PutBucketVersioning(s.ctx,
-		&s3.PutBucketVersioningInput{Bucket: sdk.String("logs"),
-			VersioningConfiguration: &s3types.VersioningConfiguration{Status: "Enabled"}})
+		&s3.PutBucketVersioningInput{
+			Bucket:                  sdk.String("logs"),
+			VersioningConfiguration: &s3types.VersioningConfiguration{Status: "Enabled"},
+		})
 	s.succeeded("version bucket", err)
 	_, err = bucket.PutPublicAccessBlock(s.ctx,
-		&s3.PutPublicAccessBlockInput{Bucket: sdk.String("logs"),
+		&s3.PutPublicAccessBlockInput{
+			Bucket: sdk.String("logs"),
 			PublicAccessBlockConfiguration: &s3types.PublicAccessBlockConfiguration{
 				BlockPublicAcls: sdk.Bool(true), BlockPublicPolicy: sdk.Bool(true), IgnorePublicAcls: sdk.Bool(true),
 				RestrictPublicBuckets: sdk.Bool(true),
-			}})
+			},
+		})
 	s.succeeded("block bucket", err)
 	_, err = bucket.PutBucketPolicy(s.ctx, &s3.PutBucketPolicyInput{Bucket: sdk.String("logs"), Policy: sdk.String(
 		`{"Version":"2012-10-17","Statement":[{"Effect":"Deny","Principal":"*","Action":"s3:*","Resource":"*","Condition":{"Bool":{"aws:SecureTransport":"false"}}}]}`,
@@ -61,8 +67,10 @@ func TestMotoListsEverythingElse(t *testing.T) {
 			found[r.Type] = r
 		}
 	}
-	for _, kind := range []string{"aws-ebs", "aws-ebs-snapshot", "aws-eip", "aws-s3", "aws-sqs", "aws-ecr",
-		"aws-elasticache", "aws-opensearch"} {
+	for _, kind := range []string{
+		"aws-ebs", "aws-ebs-snapshot", "aws-eip", "aws-s3", "aws-sqs", "aws-ecr",
+		"aws-elasticache", "aws-opensearch",
+	} {
 		if _, ok := found[kind]; !ok {
 			t.Errorf("no %s among %v", kind, got)
 		}

@@ -83,8 +83,10 @@ func (s seeder) clusters() []cloudtest.Group {
 func (s seeder) notebooks() cloudtest.Group {
 	g := cloudtest.Group{Kind: cloud.AWSSageMakerNotebook, Region: region}
 	for _, name := range []string{"study", "draft"} {
-		out := s.json("sagemaker", "SageMaker.CreateNotebookInstance", object{"NotebookInstanceName": name,
-			"InstanceType": "ml.t3.medium", "RoleArn": "arn:aws:iam::" + motoAccount + ":role/study"})
+		out := s.json("sagemaker", "SageMaker.CreateNotebookInstance", object{
+			"NotebookInstanceName": name,
+			"InstanceType":         "ml.t3.medium", "RoleArn": "arn:aws:iam::" + motoAccount + ":role/study",
+		})
 		g.Free = append(g.Free, out.text(s, "NotebookInstanceArn"))
 	}
 	g.Missing = g.Free[0] + "-not"
@@ -111,8 +113,10 @@ func (s seeder) groups() cloudtest.Group {
 func (s seeder) services() cloudtest.Group {
 	s.json("ecs", ecsTarget+"CreateCluster",
 		object{"clusterName": "shop", "tags": []object{{"key": "a", "value": "b"}}})
-	s.json("ecs", ecsTarget+"RegisterTaskDefinition", object{"family": "t",
-		"containerDefinitions": []object{{"name": "c", "image": "i", "memory": 64}}})
+	s.json("ecs", ecsTarget+"RegisterTaskDefinition", object{
+		"family":               "t",
+		"containerDefinitions": []object{{"name": "c", "image": "i", "memory": 64}},
+	})
 	g := cloudtest.Group{Kind: "aws-ecs", Region: region}
 	for _, name := range []string{"api", "web"} {
 		out := s.json("ecs", ecsTarget+"CreateService",
@@ -121,20 +125,25 @@ func (s seeder) services() cloudtest.Group {
 	}
 	s.json("application-autoscaling", "AnyScaleFrontendService.RegisterScalableTarget", object{
 		"ServiceNamespace": "ecs", "ResourceId": "service/shop/api", "MinCapacity": 1, "MaxCapacity": 5,
-		"ScalableDimension": "ecs:service:DesiredCount"})
+		"ScalableDimension": "ecs:service:DesiredCount",
+	})
 	g.Missing = g.Free[0] + "-not"
 	return g
 }
 
 func (s seeder) nodegroups() cloudtest.Group {
 	role := "arn:aws:iam::" + motoAccount + ":role/eks"
-	s.rest("eks POST /clusters", object{"name": "prod", "roleArn": role,
-		"resourcesVpcConfig": object{"subnetIds": []string{"subnet-1"}}})
+	s.rest("eks POST /clusters", object{
+		"name": "prod", "roleArn": role,
+		"resourcesVpcConfig": object{"subnetIds": []string{"subnet-1"}},
+	})
 	g := cloudtest.Group{Kind: "aws-eks-nodegroup", Region: region}
 	for _, name := range []string{"blue", "green"} {
-		out := s.rest("eks POST /clusters/prod/node-groups", object{"nodegroupName": name, "nodeRole": role,
+		out := s.rest("eks POST /clusters/prod/node-groups", object{
+			"nodegroupName": name, "nodeRole": role,
 			"subnets":       []string{"subnet-1"},
-			"scalingConfig": object{"minSize": 1, "maxSize": 3, "desiredSize": 2}})
+			"scalingConfig": object{"minSize": 1, "maxSize": 3, "desiredSize": 2},
+		})
 		g.Free = append(g.Free, out.text(s, "nodegroupArn"))
 	}
 	g.Missing = "arn:aws:eks:" + region + ":" + motoAccount + ":nodegroup/prod/nothing/0f0f"

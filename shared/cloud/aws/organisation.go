@@ -177,9 +177,11 @@ func isClosed(a organizations.Account) bool {
 	if a.State == "" {
 		return a.Status == organizations.AccountStatusSuspended || a.Status == organizations.AccountStatusPendingClosure
 	}
-	closed := []organizations.AccountState{organizations.AccountStateSuspended,
+	closed := []organizations.AccountState{
+		organizations.AccountStateSuspended,
 		organizations.AccountStatePendingClosure,
-		organizations.AccountStateClosed}
+		organizations.AccountStateClosed,
+	}
 	return slices.Contains(closed, a.State)
 }
 

@@ -22,8 +22,10 @@ func organisationTwin() *awstwin.Cloud {
 	tw.AddMembers(awstwin.Member{ID: awstwin.Account, Name: "management", Unit: "r-1"},
 		awstwin.Member{ID: "200000000001", Name: "gone", Unit: "r-1", Status: "SUSPENDED"})
 	for i := range 5 {
-		tw.AddMembers(awstwin.Member{ID: fmt.Sprintf("30000000000%d", i), Name: fmt.Sprint("web ", i), Unit: "ou-1-web",
-			Tags: map[string]string{"env": "prod"}})
+		tw.AddMembers(awstwin.Member{
+			ID: fmt.Sprintf("30000000000%d", i), Name: fmt.Sprint("web ", i), Unit: "ou-1-web",
+			Tags: map[string]string{"env": "prod"},
+		})
 	}
 	return tw
 }
@@ -56,8 +58,11 @@ func TestOrganisation_ListsEveryMemberWithItsUnits(t *testing.T) {
 				m.Credentials["roleArn"] != "arn:aws:iam::"+m.NativeID+":role/lamplighter" ||
 				m.Credentials["externalID"] != "ext_1" ||
 				!slices.Equal(m.Units,
-					[]cloud.Unit{{ID: "ou-1-web", Name: "Web"}, {ID: "ou-1-prod", Name: "Prod"},
-						{ID: "r-1", Name: "Root"}})):
+					[]cloud.Unit{
+						{ID: "ou-1-web", Name: "Web"},
+						{ID: "ou-1-prod", Name: "Prod"},
+						{ID: "r-1", Name: "Root"},
+					})):
 			t.Errorf("%+v", m)
 		}
 	}
@@ -106,8 +111,10 @@ func TestOrganisation_AnAccountIsClosedByItsStateThenByItsStatus(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			tw := &awstwin.Cloud{Page: 2}
 			tw.AddUnits(awstwin.Unit{ID: "r-1", Name: "Root"})
-			tw.AddMembers(awstwin.Member{ID: "200000000001", Name: "one", Unit: "r-1", State: tt.state,
-				Status: tt.status})
+			tw.AddMembers(awstwin.Member{
+				ID: "200000000001", Name: "one", Unit: "r-1", State: tt.state,
+				Status: tt.status,
+			})
 			got, err := open(t, tw, organisationAccount()).(cloud.Organisations).Members(t.Context(), false)
 			if err != nil || len(got) != 1 || got[0].Closed != tt.closed {
 				t.Errorf("%+v, %v; want closed %t", got, err, tt.closed)
@@ -120,8 +127,10 @@ func TestOrganisation_FailuresAreAWSs(t *testing.T) {
 	_, err := open(t, &awstwin.Cloud{}, organisationAccount()).(cloud.Organisations).Organisation(t.Context())
 	wantClass(t, "Organisation of an account that belongs to none", err, cloud.Invalid)
 	tw := organisationTwin()
-	tw.AddFault(awstwin.Fault{Op: "organizations:ListAccountsForParent", Code: "AccessDeniedException",
-		Message: "You don't have permissions to access this resource.", Status: 400, Times: -1})
+	tw.AddFault(awstwin.Fault{
+		Op: "organizations:ListAccountsForParent", Code: "AccessDeniedException",
+		Message: "You don't have permissions to access this resource.", Status: 400, Times: -1,
+	})
 	got, err := open(t, tw, organisationAccount()).(cloud.Organisations).Members(t.Context(), false)
 	wantClass(t, "Members that may not be listed", err, cloud.Denied)
 	if got != nil || !strings.Contains(err.Error(), "organizations:ListAccountsForParent: AccessDeniedException") {
@@ -144,9 +153,11 @@ func TestMotoOrganisation_ListsEveryMemberWithItsUnits(t *testing.T) {
 	root := call("ListRoots", object{}).text(s, "Id")
 	unit := call("CreateOrganizationalUnit", object{"ParentId": root, "Name": "Prod"}).text(s, "Id")
 	for i := range 25 {
-		account := call("CreateAccount", object{"AccountName": fmt.Sprint("team ", i),
-			"Email": fmt.Sprintf("team%d@example.com", i),
-			"Tags":  []object{{"Key": "n", "Value": strconv.Itoa(i)}}}).text(s, "AccountId")
+		account := call("CreateAccount", object{
+			"AccountName": fmt.Sprint("team ", i),
+			"Email":       fmt.Sprintf("team%d@example.com", i),
+			"Tags":        []object{{"Key": "n", "Value": strconv.Itoa(i)}},
+		}).text(s, "AccountId")
 		if i%2 == 0 {
 			call("MoveAccount",
 				object{"AccountId": account, "SourceParentId": root, "DestinationParentId": unit})

@@ -39,8 +39,10 @@ func listOthers(t *testing.T, c cloud.Conn, region string) (map[string]cloud.Res
 // fill adds one resource of each type to the twin's region, and a volume to another region.
 func fill(tw *awstwin.Cloud) {
 	id := tw.AddInstance(awstwin.Instance{ID: awstwin.InstanceID(1), Region: region, State: "stopped"}).ID
-	tw.AddVolume(awstwin.Volume{ID: "vol-1", Region: region, Type: "gp3", SizeGB: 100, Instance: id,
-		Tags: map[string]string{"Name": "data", "env": "prod"}})
+	tw.AddVolume(awstwin.Volume{
+		ID: "vol-1", Region: region, Type: "gp3", SizeGB: 100, Instance: id,
+		Tags: map[string]string{"Name": "data", "env": "prod"},
+	})
 	tw.AddVolume(awstwin.Volume{ID: "vol-2", Region: region, Type: "gp2", SizeGB: 8})
 	tw.AddVolume(awstwin.Volume{ID: "vol-3", Region: "us-east-1", Type: "gp2", SizeGB: 8})
 	tw.AddSnapshot(awstwin.Snapshot{ID: "snap-1", Region: region, Volume: "vol-1", SizeGB: 100, Image: "ami-1"})
@@ -57,22 +59,36 @@ func fill(tw *awstwin.Cloud) {
 	tw.AddQueue(awstwin.Queue{Name: "orders", Region: region, DeadLetters: "dead"})
 	tw.AddQueue(awstwin.Queue{Name: "dead", Region: region})
 	tw.AddRepository(awstwin.Repository{Name: "team/app", Region: region, Images: 3})
-	tw.AddIndexed(awstwin.Indexed{ARN: own("sns", "alerts"), Type: "sns:topic", Region: region,
-		Tags: map[string]string{"team": "a"}})
+	tw.AddIndexed(awstwin.Indexed{
+		ARN: own("sns", "alerts"), Type: "sns:topic", Region: region,
+		Tags: map[string]string{"team": "a"},
+	})
 	tw.AddIndexed(awstwin.Indexed{ARN: own("dynamodb", "table/carts"), Type: "dynamodb:table", Region: region})
-	tw.AddIndexed(awstwin.Indexed{ARN: own("braket", "quantum-task/9"), Type: "braket:quantum-task", Region: region,
-		Tags: map[string]string{"a": "b"}})
-	tw.AddIndexed(awstwin.Indexed{ARN: own("ec2", "volume/vol-1"), Type: "ec2:volume", Region: region,
-		Tags: map[string]string{"env": "prod"}})
-	tw.AddIndexed(awstwin.Indexed{ARN: own("ec2", "instance/"+id), Type: "ec2:instance", Region: region,
-		Tags: map[string]string{"a": "b"}})
-	tw.AddIndexed(awstwin.Indexed{ARN: own("rds", "cluster:graph"), Type: "rds:cluster", Region: region,
-		Tags: map[string]string{"a": "b"}})
-	tw.AddIndexed(awstwin.Indexed{ARN: own("sqs", "orders"), Type: "sqs:queue", Region: region,
-		Tags: map[string]string{"team": "b"}})
-	tw.AddIndexed(awstwin.Indexed{ARN: "arn:aws:iam::" + awstwin.Account + ":role/deploy", Type: "iam:role",
+	tw.AddIndexed(awstwin.Indexed{
+		ARN: own("braket", "quantum-task/9"), Type: "braket:quantum-task", Region: region,
+		Tags: map[string]string{"a": "b"},
+	})
+	tw.AddIndexed(awstwin.Indexed{
+		ARN: own("ec2", "volume/vol-1"), Type: "ec2:volume", Region: region,
+		Tags: map[string]string{"env": "prod"},
+	})
+	tw.AddIndexed(awstwin.Indexed{
+		ARN: own("ec2", "instance/"+id), Type: "ec2:instance", Region: region,
+		Tags: map[string]string{"a": "b"},
+	})
+	tw.AddIndexed(awstwin.Indexed{
+		ARN: own("rds", "cluster:graph"), Type: "rds:cluster", Region: region,
+		Tags: map[string]string{"a": "b"},
+	})
+	tw.AddIndexed(awstwin.Indexed{
+		ARN: own("sqs", "orders"), Type: "sqs:queue", Region: region,
+		Tags: map[string]string{"team": "b"},
+	})
+	tw.AddIndexed(awstwin.Indexed{
+		ARN: "arn:aws:iam::" + awstwin.Account + ":role/deploy", Type: "iam:role",
 		Region: "global",
-		Tags:   map[string]string{"Name": "Deploy"}})
+		Tags:   map[string]string{"Name": "Deploy"},
+	})
 }
 
 func own(service, resource string) string {
@@ -110,14 +126,18 @@ func TestEverythingElse_IsListedWithFacts(t *testing.T) {
 			{
 				UID: own("ec2", "snapshot/snap-1"), Name: "snap-1", Type: "aws-ebs-snapshot",
 				ParentUID: own("ec2", "volume/vol-1"), CreatedAt: made,
-				Facts: cloud.Facts{"ami_count": 1.0, "fsr_zone_count": 0.0, "public": false, "source_exists": true,
-					"started_at": made, "storage_tier": "standard"},
+				Facts: cloud.Facts{
+					"ami_count": 1.0, "fsr_zone_count": 0.0, "public": false, "source_exists": true,
+					"started_at": made, "storage_tier": "standard",
+				},
 			},
 			{
 				UID: own("ec2", "snapshot/snap-2"), Name: "snap-2", Type: "aws-ebs-snapshot",
 				ParentUID: own("ec2", "volume/vol-gone"), CreatedAt: made,
-				Facts: cloud.Facts{"ami_count": 0.0, "fsr_zone_count": 0.0, "public": false, "source_exists": false,
-					"started_at": made, "storage_tier": "standard"},
+				Facts: cloud.Facts{
+					"ami_count": 0.0, "fsr_zone_count": 0.0, "public": false, "source_exists": false,
+					"started_at": made, "storage_tier": "standard",
+				},
 			},
 			{
 				UID: own("ec2", "elastic-ip/eipalloc-1"), Name: "198.51.100.1", Type: "aws-eip",
@@ -181,8 +201,10 @@ func TestEverythingElse_IsListedWithFacts(t *testing.T) {
 			},
 			{UID: own("sns", "alerts"), Name: "alerts", Type: "aws-sns"},
 			{UID: own("dynamodb", "table/carts"), Name: "carts", Type: "aws-dynamodb"},
-			{UID: own("braket", "quantum-task/9"), Name: "9", Type: "aws-other",
-				Facts: cloud.Facts{"native_type": "braket:quantum-task"}},
+			{
+				UID: own("braket", "quantum-task/9"), Name: "9", Type: "aws-other",
+				Facts: cloud.Facts{"native_type": "braket:quantum-task"},
+			},
 		} {
 			r, ok := got[want.UID]
 			if !ok || r.Name != want.Name || r.Type != want.Type || r.ParentUID != want.ParentUID ||
@@ -236,8 +258,10 @@ func TestEverythingElse_WhatBelongsToNoRegionIsGlobal(t *testing.T) {
 func TestEverythingElse_ADeniedSourceKeepsNoneOfTheOthersBack(t *testing.T) {
 	tw, c := connect(t)
 	fill(tw)
-	tw.AddFault(awstwin.Fault{Op: "sqs:ListQueues", Code: "AccessDenied",
-		Message: "not authorized to perform: sqs:ListQueues", Status: 403, Times: -1})
+	tw.AddFault(awstwin.Fault{
+		Op: "sqs:ListQueues", Code: "AccessDenied",
+		Message: "not authorized to perform: sqs:ListQueues", Status: 403, Times: -1,
+	})
 	first, err := c.List(t.Context(), cloud.AWSOthers, region, "")
 	if err != nil || len(first.Resources) < 10 || first.Next == "" {
 		t.Fatalf("first page: %d resources, next %q, %v", len(first.Resources), first.Next, err)
@@ -259,8 +283,10 @@ func TestEverythingElse_AnIndexThatIsDeniedIsNotReplacedByTags(t *testing.T) {
 	tw, c := connect(t)
 	fill(tw)
 	tw.Explore(true)
-	tw.AddFault(awstwin.Fault{Op: "resource-explorer-2:ListResources", Code: "AccessDeniedException",
-		Message: "not authorized", Status: 403, Times: -1})
+	tw.AddFault(awstwin.Fault{
+		Op: "resource-explorer-2:ListResources", Code: "AccessDeniedException",
+		Message: "not authorized", Status: 403, Times: -1,
+	})
 	first, err := c.List(t.Context(), cloud.AWSOthers, region, "")
 	if err != nil || first.Next == "" {
 		t.Fatalf("first page: next %q, %v", first.Next, err)

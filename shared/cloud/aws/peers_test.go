@@ -61,13 +61,17 @@ func awaitMoto(t *testing.T, url string) {
 }
 
 func motoConfig(url string) sdk.Config {
-	return sdk.Config{Region: region, BaseEndpoint: &url,
-		Credentials: credentials.NewStaticCredentialsProvider("test", "test", "")}
+	return sdk.Config{
+		Region: region, BaseEndpoint: &url,
+		Credentials: credentials.NewStaticCredentialsProvider("test", "test", ""),
+	}
 }
 
 func motoOptions() aws.Options {
-	return aws.Options{Clock: clock.System{}, CustomEndpoints: true, PrivateAddresses: true,
-		Limits: map[string]aws.Limit{"": {}}}
+	return aws.Options{
+		Clock: clock.System{}, CustomEndpoints: true, PrivateAddresses: true,
+		Limits: map[string]aws.Limit{"": {}},
+	}
 }
 
 func motoKeys(url string) cloud.Account {

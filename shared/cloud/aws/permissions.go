@@ -82,8 +82,10 @@ func newPermission(capability, action string, err error) cloud.Permission {
 	if err == nil {
 		return p
 	}
-	if p.Status = "unknown"; slices.ContainsFunc([]error{resource.ErrNoDryRun, resource.ErrNoneToTry, errCharged,
-		errNoBucket}, func(is error) bool {
+	if p.Status = "unknown"; slices.ContainsFunc([]error{
+		resource.ErrNoDryRun, resource.ErrNoneToTry, errCharged,
+		errNoBucket,
+	}, func(is error) bool {
 		return errors.Is(err, is)
 	}) {
 		p.Message = err.Error()

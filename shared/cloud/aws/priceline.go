@@ -110,8 +110,10 @@ var priceEngines = map[string]string{
 }
 
 // priceLicences are the suffixes of keys by licence.
-var priceLicences = map[string]string{"No license required": "", "License included": "/license-included",
-	"Bring your own license": "/byol"}
+var priceLicences = map[string]string{
+	"No license required": "", "License included": "/license-included",
+	"Bring your own license": "/byol",
+}
 
 // priceDeployments are the deployments in keys. Deployments with readable standbys belong to clusters and are left
 // out.

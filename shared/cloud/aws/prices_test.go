@@ -119,14 +119,18 @@ func euOffers() *offers {
 			offer("Database Storage", "0.1270000000",
 				map[string]string{"usageType": "EU-RDS:GP2-Storage", "Database Engine": "Any"}),
 		},
-		"AWSELB": {offer("Load Balancer-Application", "0.0252000000",
-			map[string]string{"usageType": "EU-LoadBalancerUsage"}),
-			offer("Load Balancer-Application", "0.0080000000", map[string]string{"usageType": "EU-LCUUsage"})},
+		"AWSELB": {
+			offer("Load Balancer-Application", "0.0252000000",
+				map[string]string{"usageType": "EU-LoadBalancerUsage"}),
+			offer("Load Balancer-Application", "0.0080000000", map[string]string{"usageType": "EU-LCUUsage"}),
+		},
 		"AmazonEKS": {offer("Compute", "0.1000000000",
 			map[string]string{"usageType": "EUW1-AmazonEKS-Hours:perCluster"})},
 		"AmazonElastiCache": {offer("Cache Instance", "0.1730000000",
-			map[string]string{"Instance Type": "cache.m4.large", "Cache Engine": "Redis",
-				"usageType": "EU-NodeUsage:cache.m4.large"})},
+			map[string]string{
+				"Instance Type": "cache.m4.large", "Cache Engine": "Redis",
+				"usageType": "EU-NodeUsage:cache.m4.large",
+			})},
 	}}
 }
 
@@ -135,8 +139,10 @@ func (o *offers) fetch(t *testing.T) (prices map[string]string, version string, 
 	t.Helper()
 	s := httptest.NewServer(o)
 	t.Cleanup(s.Close)
-	p := aws.New(aws.Options{Clock: instant{clock.NewManual(time.Date(2026, 7, 21, 1, 0, 0, 0, time.UTC))},
-		PriceLists: s.URL, Transport: http.DefaultTransport})
+	p := aws.New(aws.Options{
+		Clock:      instant{clock.NewManual(time.Date(2026, 7, 21, 1, 0, 0, 0, time.UTC))},
+		PriceLists: s.URL, Transport: http.DefaultTransport,
+	})
 	prices = map[string]string{}
 	version, err = p.Prices(t.Context(), "eu-west-1", func(p cloud.Price) error {
 		prices[p.Key] = p.USD.String() + " " + string(p.Unit)

@@ -124,8 +124,10 @@ func TestAMemberOfABlueGreenDeploymentIsRefused(t *testing.T) {
 		"aws-rds":    {Region: region, Engine: "mysql"},
 		"aws-aurora": {Region: region, Engine: "aurora-mysql", IsCluster: true},
 	} {
-		for status, refused := range map[string]bool{"AVAILABLE": true, "PROVISIONING": true, "SWITCHOVER_FAILED": true,
-			"SWITCHOVER_COMPLETED": false} {
+		for status, refused := range map[string]bool{
+			"AVAILABLE": true, "PROVISIONING": true, "SWITCHOVER_FAILED": true,
+			"SWITCHOVER_COMPLETED": false,
+		} {
 			t.Run(kind+" "+status, func(t *testing.T) {
 				tw, c := connect(t)
 				add := func(id string) string {
@@ -135,8 +137,10 @@ func TestAMemberOfABlueGreenDeploymentIsRefused(t *testing.T) {
 				}
 				blue, green, copyOfGreen, alone := add("orders"), add("orders-green"), add("orders-copy-green"),
 					add("users")
-				tw.AddDeployment(awstwin.Deployment{Name: "upgrade", Region: region, Status: status,
-					Members: [][2]string{{blue, green}, {"", copyOfGreen}}})
+				tw.AddDeployment(awstwin.Deployment{
+					Name: "upgrade", Region: region, Status: status,
+					Members: [][2]string{{blue, green}, {"", copyOfGreen}},
+				})
 				listed := map[string]string{}
 				p, err := c.List(t.Context(), kind, region, "")
 				if err != nil {
@@ -145,8 +149,10 @@ func TestAMemberOfABlueGreenDeploymentIsRefused(t *testing.T) {
 				for _, r := range p.Resources {
 					listed[r.UID] = r.Unschedulable
 				}
-				for uid, want := range map[string]bool{blue: refused, green: refused, copyOfGreen: refused,
-					alone: false} {
+				for uid, want := range map[string]bool{
+					blue: refused, green: refused, copyOfGreen: refused,
+					alone: false,
+				} {
 					why := state(t, c, kind, uid).Unschedulable
 					if why != listed[uid] || (why != "") != want || want &&
 						!strings.Contains(why, "blue/green deployment upgrade") {
@@ -163,8 +169,10 @@ func TestAMemberOfABlueGreenDeploymentIsRefused(t *testing.T) {
 func TestBlueGreenDeploymentsThatMayNotBeSeenHideNothing(t *testing.T) {
 	tw, c := connect(t)
 	uid := tw.AddDatabase(awstwin.Database{ID: "orders", Region: region, Engine: "mysql"}).ARN()
-	tw.AddFault(awstwin.Fault{Op: "rds:DescribeBlueGreenDeployments", Code: "AccessDenied", Message: "not authorized",
-		Status: 403, Times: -1})
+	tw.AddFault(awstwin.Fault{
+		Op: "rds:DescribeBlueGreenDeployments", Code: "AccessDenied", Message: "not authorized",
+		Status: 403, Times: -1,
+	})
 	if p, err := c.List(t.Context(), "aws-rds", region, ""); err != nil || len(p.Resources) != 1 ||
 		p.Resources[0].Unschedulable != "" {
 		t.Errorf("listed %+v, %v", p.Resources, err)
@@ -182,27 +190,57 @@ func TestADatabaseThatRDSDoesNotStopIsRefused(t *testing.T) {
 		d    awstwin.Database
 		says string
 	}{
-		"a read replica": {"aws-rds", awstwin.Database{Engine: "postgres", ReplicaOf: "orders"},
-			"read replica of orders"},
-		"the source of a read replica": {"aws-rds",
-			awstwin.Database{Engine: "postgres", SourceOf: []string{"copy"}}, "source of read replicas (copy)"},
-		"SQL Server in several zones": {"aws-rds", awstwin.Database{Engine: "sqlserver-ee", MultiAZ: true},
-			"SQL Server in several zones"},
+		"a read replica": {
+			"aws-rds",
+			awstwin.Database{Engine: "postgres", ReplicaOf: "orders"},
+			"read replica of orders",
+		},
+		"the source of a read replica": {
+			"aws-rds",
+			awstwin.Database{Engine: "postgres", SourceOf: []string{"copy"}},
+			"source of read replicas (copy)",
+		},
+		"SQL Server in several zones": {
+			"aws-rds",
+			awstwin.Database{Engine: "sqlserver-ee", MultiAZ: true},
+			"SQL Server in several zones",
+		},
 		"RDS Custom": {"aws-rds", awstwin.Database{Engine: "custom-sqlserver-se"}, "RDS Custom"},
-		"a member of an Aurora cluster": {"aws-rds", awstwin.Database{Engine: "aurora-mysql", Cluster: "shop"},
-			"act on the cluster"},
-		"Aurora Serverless v1": {"aws-aurora",
-			awstwin.Database{Engine: "aurora-mysql", IsCluster: true, Mode: "serverless"}, "mode serverless"},
-		"Aurora with parallel query": {"aws-aurora",
-			awstwin.Database{Engine: "aurora", IsCluster: true, Mode: "parallelquery"}, "mode parallelquery"},
-		"Aurora multi-master": {"aws-aurora",
-			awstwin.Database{Engine: "aurora", IsCluster: true, Mode: "multimaster"}, "mode multimaster"},
-		"a global database of the old kind": {"aws-aurora",
-			awstwin.Database{Engine: "aurora", IsCluster: true, Mode: "global"}, "mode global"},
-		"a part of an Aurora global database": {"aws-aurora",
-			awstwin.Database{Engine: "aurora-postgresql", IsCluster: true, Global: "planet"}, "global database planet"},
-		"the copy of another Aurora cluster": {"aws-aurora",
-			awstwin.Database{Engine: "aurora-mysql", IsCluster: true, ReplicaOf: "shop"}, "replica of shop"},
+		"a member of an Aurora cluster": {
+			"aws-rds",
+			awstwin.Database{Engine: "aurora-mysql", Cluster: "shop"},
+			"act on the cluster",
+		},
+		"Aurora Serverless v1": {
+			"aws-aurora",
+			awstwin.Database{Engine: "aurora-mysql", IsCluster: true, Mode: "serverless"},
+			"mode serverless",
+		},
+		"Aurora with parallel query": {
+			"aws-aurora",
+			awstwin.Database{Engine: "aurora", IsCluster: true, Mode: "parallelquery"},
+			"mode parallelquery",
+		},
+		"Aurora multi-master": {
+			"aws-aurora",
+			awstwin.Database{Engine: "aurora", IsCluster: true, Mode: "multimaster"},
+			"mode multimaster",
+		},
+		"a global database of the old kind": {
+			"aws-aurora",
+			awstwin.Database{Engine: "aurora", IsCluster: true, Mode: "global"},
+			"mode global",
+		},
+		"a part of an Aurora global database": {
+			"aws-aurora",
+			awstwin.Database{Engine: "aurora-postgresql", IsCluster: true, Global: "planet"},
+			"global database planet",
+		},
+		"the copy of another Aurora cluster": {
+			"aws-aurora",
+			awstwin.Database{Engine: "aurora-mysql", IsCluster: true, ReplicaOf: "shop"},
+			"replica of shop",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tw, c := connect(t)

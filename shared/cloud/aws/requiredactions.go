@@ -31,8 +31,10 @@ func ListRequiredActions() RequiredActions {
 		discover, startStop, scale = append(discover, n.Discover...), append(startStop, n.StartStop...),
 			append(scale, n.Scale...)
 	}
-	return RequiredActions{sortUnique(discover), sortUnique(discover, startStop),
-		sortUnique(discover, startStop, scale), sortUnique(organisationNeeds), sortUnique(billingNeeds)}
+	return RequiredActions{
+		sortUnique(discover), sortUnique(discover, startStop),
+		sortUnique(discover, startStop, scale), sortUnique(organisationNeeds), sortUnique(billingNeeds),
+	}
 }
 
 func sortUnique(actions ...[]string) []string {

@@ -97,24 +97,36 @@ func TestConnectRefusesWhatIsIncomplete(t *testing.T) {
 		private bool
 		says    string
 	}{
-		"keys without a secret": {account: with("static_keys", map[string]string{"accessKeyID": "a"}),
-			says: "secretAccessKey"},
+		"keys without a secret": {
+			account: with("static_keys", map[string]string{"accessKeyID": "a"}),
+			says:    "secretAccessKey",
+		},
 		"temporary ones without a session": {account: with("temporary_credentials",
 			map[string]string{"accessKeyID": "a", "secretAccessKey": "b"}), says: "sessionToken"},
-		"a role without an external id": {account: with("assume_role", map[string]string{"roleArn": role}),
-			says: "externalID"},
+		"a role without an external id": {
+			account: with("assume_role", map[string]string{"roleArn": role}),
+			says:    "externalID",
+		},
 		"a role that is none": {account: with("assume_role",
 			map[string]string{"roleArn": "admin", "externalID": "e"}), says: `"admin"`},
 		"a method of another cloud": {account: with("service_account", nil), says: `"service_account"`},
 		"an endpoint where none is": {account: at("http://127.0.0.1:5000"), says: "no custom endpoints"},
-		"an endpoint that is no address": {account: at("file:///etc/passwd"), custom: true,
-			says: "must begin with https://"},
-		"an endpoint of this machine": {account: at("https://127.0.0.1:5000"), custom: true,
-			says: "private or special network"},
-		"an endpoint without TLS": {account: at("http://cloud.example.com"), custom: true,
-			says: "must begin with https://"},
-		"an endpoint that is metadata": {account: at("http://169.254.169.254/"), custom: true, private: true,
-			says: "link-local or metadata address"},
+		"an endpoint that is no address": {
+			account: at("file:///etc/passwd"), custom: true,
+			says: "must begin with https://",
+		},
+		"an endpoint of this machine": {
+			account: at("https://127.0.0.1:5000"), custom: true,
+			says: "private or special network",
+		},
+		"an endpoint without TLS": {
+			account: at("http://cloud.example.com"), custom: true,
+			says: "must begin with https://",
+		},
+		"an endpoint that is metadata": {
+			account: at("http://169.254.169.254/"), custom: true, private: true,
+			says: "link-local or metadata address",
+		},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -184,10 +196,14 @@ func TestOnlyEnabledRegionsAreListed(t *testing.T) {
 func TestPermissionsTellWhatAWSSays(t *testing.T) {
 	tw, c := connect(t)
 	tw.AddInstance(awstwin.Instance{ID: awstwin.InstanceID(1), Region: "us-east-1"})
-	tw.AddFault(awstwin.Fault{Op: "rds:DescribeDBInstances", Code: "AccessDenied",
-		Message: "no identity-based policy allows the rds:DescribeDBInstances action", Status: 403, Times: -1})
-	tw.AddFault(awstwin.Fault{Op: "ec2:StopInstances", Code: "UnauthorizedOperation", Message: "You are not authorized",
-		Status: 403, Times: -1})
+	tw.AddFault(awstwin.Fault{
+		Op: "rds:DescribeDBInstances", Code: "AccessDenied",
+		Message: "no identity-based policy allows the rds:DescribeDBInstances action", Status: 403, Times: -1,
+	})
+	tw.AddFault(awstwin.Fault{
+		Op: "ec2:StopInstances", Code: "UnauthorizedOperation", Message: "You are not authorized",
+		Status: 403, Times: -1,
+	})
 	got, err := c.Permissions(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -254,8 +270,10 @@ func TestTheLimiterWaitsNoLongerThanItsCaller(t *testing.T) {
 }
 
 func TestAnInstallationWithoutAnIdentitySaysSo(t *testing.T) {
-	for _, name := range []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE",
-		"AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONTAINER_CREDENTIALS_FULL_URI"} {
+	for _, name := range []string{
+		"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE",
+		"AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI", "AWS_CONTAINER_CREDENTIALS_FULL_URI",
+	} {
 		t.Setenv(name, "")
 	}
 	t.Setenv("AWS_CONFIG_FILE", "/nonexistent")

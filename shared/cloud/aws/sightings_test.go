@@ -30,8 +30,10 @@ func TestEverythingElse_DoesNotDescribeAgainWhatWasListed(t *testing.T) {
 				id := tw.AddInstance(awstwin.Instance{ID: awstwin.InstanceID(i + 1), Region: region, State: state}).ID
 				volume := "vol-" + strconv.Itoa(i)
 				tw.AddVolume(awstwin.Volume{ID: volume, Region: region, Type: "gp3", SizeGB: 8, Instance: id})
-				tw.AddSnapshot(awstwin.Snapshot{ID: "snap-" + strconv.Itoa(i), Region: region, Volume: volume,
-					SizeGB: 8})
+				tw.AddSnapshot(awstwin.Snapshot{
+					ID: "snap-" + strconv.Itoa(i), Region: region, Volume: volume,
+					SizeGB: 8,
+				})
 			}
 			tw.AddSnapshot(awstwin.Snapshot{ID: "snap-old", Region: region, Volume: "vol-gone", SizeGB: 8})
 			listed := 0
@@ -77,9 +79,11 @@ func TestEverythingElse_ReadsSnapshotsOnce(t *testing.T) {
 			for i := range n {
 				volume := "vol-" + strconv.Itoa(i)
 				tw.AddVolume(awstwin.Volume{ID: volume, Region: region, Type: "gp3", SizeGB: 8})
-				tw.AddSnapshot(awstwin.Snapshot{ID: "snap-" + strconv.Itoa(i), Region: region, Volume: volume,
+				tw.AddSnapshot(awstwin.Snapshot{
+					ID: "snap-" + strconv.Itoa(i), Region: region, Volume: volume,
 					SizeGB: 8,
-					Public: i == 7})
+					Public: i == 7,
+				})
 			}
 			tw.AddVolume(awstwin.Volume{ID: "vol-bare", Region: region, Type: "gp3", SizeGB: 8})
 			others, _ := listOthers(t, conn, region)

@@ -39,12 +39,18 @@ func stopAndStart(t *testing.T, tw *awstwin.Cloud, c cloud.Conn, kind, uid strin
 }
 
 func TestAGroupKeepsTheSuspensionsOfItsOwner(t *testing.T) {
-	for _, owners := range [][]string{{}, {"ScheduledActions"}, {"AlarmNotification", "ScheduledActions"},
-		{"AZRebalance", "AlarmNotification"}} {
+	for _, owners := range [][]string{
+		{},
+		{"ScheduledActions"},
+		{"AlarmNotification", "ScheduledActions"},
+		{"AZRebalance", "AlarmNotification"},
+	} {
 		t.Run(fmt.Sprint(owners), func(t *testing.T) {
 			tw, c := connect(t)
-			g := tw.AddGroup(awstwin.Group{Name: "web", Region: region, Min: 2, Max: 7, Desired: 3,
-				Suspended: slices.Clone(owners)})
+			g := tw.AddGroup(awstwin.Group{
+				Name: "web", Region: region, Min: 2, Max: 7, Desired: 3,
+				Suspended: slices.Clone(owners),
+			})
 			before := state(t, c, "aws-asg", g.ARN()).Snapshot
 			if err := act(t, c, cloud.Stop, "aws-asg", cloud.Target{UID: g.ARN()}); err != nil {
 				t.Fatal(err)
@@ -70,8 +76,10 @@ func TestAGroupThatIsHalfStoppedStillRuns(t *testing.T) {
 	tw, c := connect(t)
 	g := tw.AddGroup(awstwin.Group{Name: "web", Region: region, Min: 1, Max: 3, Desired: 2})
 	before := state(t, c, "aws-asg", g.ARN()).Snapshot
-	tw.AddFault(awstwin.Fault{Op: "autoscaling:UpdateAutoScalingGroup", Code: "ResourceContention",
-		Message: "You already have a pending update", Status: 500, Times: -1})
+	tw.AddFault(awstwin.Fault{
+		Op: "autoscaling:UpdateAutoScalingGroup", Code: "ResourceContention",
+		Message: "You already have a pending update", Status: 500, Times: -1,
+	})
 	wantClass(t, "stop with a failing second call", act(t, c, cloud.Stop, "aws-asg", cloud.Target{UID: g.ARN()}),
 		cloud.Transient)
 	if s := state(t, c, "aws-asg", g.ARN()); s.Status != cloud.Running {
@@ -80,8 +88,10 @@ func TestAGroupThatIsHalfStoppedStillRuns(t *testing.T) {
 	tw.EndFaults()
 	_ = act(t, c, cloud.Stop, "aws-asg", cloud.Target{UID: g.ARN()})
 	settled(tw)
-	tw.AddFault(awstwin.Fault{Op: "autoscaling:UpdateAutoScalingGroup", Code: "ResourceContention",
-		Message: "You already have a pending update", Status: 500, Times: -1})
+	tw.AddFault(awstwin.Fault{
+		Op: "autoscaling:UpdateAutoScalingGroup", Code: "ResourceContention",
+		Message: "You already have a pending update", Status: 500, Times: -1,
+	})
 	_ = act(t, c, cloud.Start, "aws-asg", cloud.Target{UID: g.ARN(), Snapshot: before})
 	if s := state(t, c, "aws-asg", g.ARN()); s.Status != cloud.Stopped {
 		t.Errorf("half started it reads %s; want stopped", s.Status)
@@ -146,8 +156,10 @@ func TestStart_InventsNoSize(t *testing.T) {
 func TestAServiceIsNotRaisedBehindOurBack(t *testing.T) {
 	tw, c := connect(t)
 	s := tw.AddService(awstwin.Service{Cluster: "shop", Name: "api", Region: region, Desired: 4})
-	target := tw.AddTarget(awstwin.ScalableTarget{Resource: "service/shop/api", Region: region, Min: 2, Max: 9,
-		Scheduled: true})
+	target := tw.AddTarget(awstwin.ScalableTarget{
+		Resource: "service/shop/api", Region: region, Min: 2, Max: 9,
+		Scheduled: true,
+	})
 	before := state(t, c, "aws-ecs", s.UID()).Snapshot
 	if err := act(t, c, cloud.Stop, "aws-ecs", cloud.Target{UID: s.UID()}); err != nil {
 		t.Fatal(err)
@@ -217,8 +229,10 @@ func TestANodegroupThatIsUpdatedIsToBeReadAgain(t *testing.T) {
 
 func TestAnUnhealthyNodegroupSaysWhy(t *testing.T) {
 	tw, c := connect(t)
-	n := tw.AddNodegroup(awstwin.Nodegroup{Cluster: "prod", Name: "blue", Region: region, Min: 1, Max: 3, Desired: 2,
-		Status: "DEGRADED", Issue: "AsgInstanceLaunchFailures"})
+	n := tw.AddNodegroup(awstwin.Nodegroup{
+		Cluster: "prod", Name: "blue", Region: region, Min: 1, Max: 3, Desired: 2,
+		Status: "DEGRADED", Issue: "AsgInstanceLaunchFailures",
+	})
 	s := state(t, c, "aws-eks-nodegroup", n.ARN())
 	if s.Status != cloud.Unknown || !strings.HasPrefix(s.Reason, "AsgInstanceLaunchFailures: ") {
 		t.Errorf("with a health issue: %+v", s)

@@ -45,8 +45,10 @@ func TestAKS_ClustersThatCannotBeStoppedAreRefused(t *testing.T) {
 	})
 	old := tw.AddCluster("old", region, nil)
 	tw.AddPool(old, "one", 1, 0, 0).Properties()["type"] = "AvailabilitySet"
-	for uid, says := range map[string]string{auto.UID(): "provisioned automatically",
-		old.UID(): "pool one is an availability set"} {
+	for uid, says := range map[string]string{
+		auto.UID(): "provisioned automatically",
+		old.UID():  "pool one is an availability set",
+	} {
 		if s := state(t, c, aks, uid); !strings.Contains(s.Unschedulable, says) {
 			t.Errorf("%s: refused because %q; want %q", uid, s.Unschedulable, says)
 		}

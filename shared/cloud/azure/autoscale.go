@@ -170,8 +170,10 @@ func (s *setting) writeSetting(ctx context.Context, c *armClient, change func(bo
 	if err != nil {
 		return err
 	}
-	body := map[string]any{"location": whole["location"], "tags": partOf(whole, "tags"),
-		"properties": partOf(whole, "properties")}
+	body := map[string]any{
+		"location": whole["location"], "tags": partOf(whole, "tags"),
+		"properties": partOf(whole, "properties"),
+	}
 	change(body)
 	return c.callARM(ctx, call{
 		method: http.MethodPut, path: strings.TrimSuffix(s.id, "/"), version: settingVersion, body: body,

@@ -14,19 +14,27 @@ import (
 
 func cpuRule(direction string, threshold float64, cooldown string) any {
 	return map[string]any{
-		"metricTrigger": map[string]any{"metricName": "Percentage CPU", "threshold": threshold,
-			"operator": "GreaterThan"},
-		"scaleAction": map[string]any{"direction": direction, "type": "ChangeCount", "value": "2",
-			"cooldown": cooldown},
+		"metricTrigger": map[string]any{
+			"metricName": "Percentage CPU", "threshold": threshold,
+			"operator": "GreaterThan",
+		},
+		"scaleAction": map[string]any{
+			"direction": direction, "type": "ChangeCount", "value": "2",
+			"cooldown": cooldown,
+		},
 	}
 }
 
 func queueRule() any {
 	return map[string]any{
-		"metricTrigger": map[string]any{"metricName": "ApproximateMessageCount", "threshold": 100.5,
-			"operator": "GreaterThan"},
-		"scaleAction": map[string]any{"direction": "Increase", "type": "ChangeCount", "value": "1",
-			"cooldown": "PT1M"},
+		"metricTrigger": map[string]any{
+			"metricName": "ApproximateMessageCount", "threshold": 100.5,
+			"operator": "GreaterThan",
+		},
+		"scaleAction": map[string]any{
+			"direction": "Increase", "type": "ChangeCount", "value": "1",
+			"cooldown": "PT1M",
+		},
 	}
 }
 

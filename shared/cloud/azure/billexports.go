@@ -71,8 +71,10 @@ func (r exportRow) newExport() (billExport, bool) {
 func (c *conn) findExports(ctx context.Context) ([]billExport, error) {
 	set := c.account.Billing
 	if set.StorageAccount != "" {
-		return []billExport{{name: set.Export, account: set.StorageAccount, container: set.Container,
-			folder: set.Prefix, named: true}}, nil
+		return []billExport{{
+			name: set.Export, account: set.StorageAccount, container: set.Container,
+			folder: set.Prefix, named: true,
+		}}, nil
 	}
 	id, err := c.subscriptionID(ctx)
 	if err != nil {
@@ -81,8 +83,10 @@ func (c *conn) findExports(ctx context.Context) ([]billExport, error) {
 	var got struct {
 		Value []exportRow `json:"value"`
 	}
-	k := call{method: http.MethodGet, path: subscriptionsPath + "/" + id + costsPath + "/exports",
-		version: costsVersion, query: url.Values{"$expand": {"runHistory"}}}
+	k := call{
+		method: http.MethodGet, path: subscriptionsPath + "/" + id + costsPath + "/exports",
+		version: costsVersion, query: url.Values{"$expand": {"runHistory"}},
+	}
 	if err := c.client.callARM(ctx, k, &got); err != nil {
 		return nil, err
 	}
@@ -114,8 +118,10 @@ func (c *conn) ControlTotal(ctx context.Context, period time.Time) (total, curre
 			Rows [][]json.RawMessage `json:"rows"`
 		} `json:"properties"`
 	}
-	k := call{method: http.MethodPost, path: subscriptionsPath + "/" + id + costsPath + "/query", version: costsVersion,
-		body: totalOf(period)}
+	k := call{
+		method: http.MethodPost, path: subscriptionsPath + "/" + id + costsPath + "/query", version: costsVersion,
+		body: totalOf(period),
+	}
 	err = c.client.callARM(ctx, k, &got)
 	if e, is := errors.AsType[*cloud.Error](err); is && e.Class == cloud.Denied {
 		return "", "", false, nil
@@ -138,7 +144,9 @@ func totalOf(period time.Time) map[string]any {
 	return map[string]any{
 		"type": "ActualCost", "timeframe": "Custom",
 		"timePeriod": map[string]string{"from": period.Format(time.RFC3339), "to": end.Format(time.RFC3339)},
-		"dataset": map[string]any{"granularity": "None",
-			"aggregation": map[string]any{"totalCost": map[string]string{"name": "Cost", "function": "Sum"}}},
+		"dataset": map[string]any{
+			"granularity": "None",
+			"aggregation": map[string]any{"totalCost": map[string]string{"name": "Cost", "function": "Sum"}},
+		},
 	}
 }

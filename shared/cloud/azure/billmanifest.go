@@ -29,8 +29,10 @@ type manifest struct {
 }
 
 // forms are the types of exports that are bills.
-var forms = map[string]cloud.BillForm{"FocusCost": cloud.FOCUSForm, "ActualCost": cloud.AzureActualForm,
-	"AmortizedCost": cloud.AzureAmortizedForm}
+var forms = map[string]cloud.BillForm{
+	"FocusCost": cloud.FOCUSForm, "ActualCost": cloud.AzureActualForm,
+	"AmortizedCost": cloud.AzureAmortizedForm,
+}
 
 // daysInPath are the days that the folder of a run names, the last one included.
 var daysInPath = regexp.MustCompile(`/(\d{8})-(\d{8})/`)

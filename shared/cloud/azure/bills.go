@@ -68,10 +68,12 @@ func noDelivery(set cloud.BillSettings) error {
 	if set.Export != "" || set.StorageAccount != "" {
 		where = strings.TrimSpace("no export " + set.Export)
 	}
-	return &cloud.Error{Class: cloud.NotFound, Code: "NoDelivery",
+	return &cloud.Error{
+		Class: cloud.NotFound, Code: "NoDelivery",
 		Message: where + " has delivered a bill with a manifest: create a daily export of Cost Management, type " +
 			"FocusCost, with file partitioning, to a storage account, and run it once for each of the months before " +
-			"(Export selected dates), or name its storage account in billing.storageAccount"}
+			"(Export selected dates), or name its storage account in billing.storageAccount",
+	}
 }
 
 // addRuns adds the deliveries of the runs of an export.
@@ -247,8 +249,10 @@ func (c *conn) OpenBill(ctx context.Context, d cloud.Delivery, file cloud.BillFi
 	case file.Version == "":
 		file.Version = found[i].etag
 	case found[i].etag != file.Version:
-		return nil, &cloud.Error{Class: cloud.Moving, Op: blobsNeed, Code: "Replaced",
-			Message: file.Name + " was replaced while it was read: the next delivery is read from the beginning"}
+		return nil, &cloud.Error{
+			Class: cloud.Moving, Op: blobsNeed, Code: "Replaced",
+			Message: file.Name + " was replaced while it was read: the next delivery is read from the beginning",
+		}
 	}
 	return cloud.NewRangedBill(ctx, found[i].size, func(ctx context.Context, p []byte, off int64) error {
 		return k.fetchRange(ctx, p, off, file)

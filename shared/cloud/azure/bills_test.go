@@ -96,9 +96,11 @@ func TestBills_OverTheTwinKeepTheContract(t *testing.T) {
 		return func(on bool) {
 			tw.EndFaults()
 			if on {
-				tw.AddFault(azuretwin.Fault{Op: op, Code: code,
+				tw.AddFault(azuretwin.Fault{
+					Op: op, Code: code,
 					Message: "This request is not authorized to perform this operation using this permission.",
-					Status:  403, Times: -1})
+					Status:  403, Times: -1,
+				})
 			}
 		}
 	}
@@ -108,8 +110,10 @@ func TestBills_OverTheTwinKeepTheContract(t *testing.T) {
 	var names []string
 	cloudtest.RunBills(t, openBills(t, tw, cloud.BillSettings{}).(cloud.Conn), cloudtest.Bills{
 		From: month(2),
-		Content: map[time.Time][]string{month(2): {"first of 2", "second of 2"},
-			month(3): {"first of 3", "second of 3"}},
+		Content: map[time.Time][]string{
+			month(2): {"first of 2", "second of 2"},
+			month(3): {"first of 3", "second of 3"},
+		},
 		Totals: map[time.Time][2]string{month(3): {"12.123456789012345", "EUR"}},
 		Empty:  month(9),
 		Deliver: func(contents ...string) {

@@ -188,8 +188,10 @@ func (k container) fetchRange(ctx context.Context, p []byte, off int64, of cloud
 	}
 	resp, err := k.getBlob(ctx, k.containerAddress()+escapePath("/"+name), header)
 	if e, ok := errors.AsType[*cloud.Error](err); ok && e.Class == cloud.Moving {
-		return &cloud.Error{Class: cloud.Moving, Op: blobsNeed, Code: "Replaced", Err: err,
-			Message: of.Name + " was replaced while it was read: it is read anew from the next delivery"}
+		return &cloud.Error{
+			Class: cloud.Moving, Op: blobsNeed, Code: "Replaced", Err: err,
+			Message: of.Name + " was replaced while it was read: it is read anew from the next delivery",
+		}
 	}
 	if err != nil {
 		return err
@@ -197,8 +199,10 @@ func (k container) fetchRange(ctx context.Context, p []byte, off int64, of cloud
 	defer resp.Body.Close()
 	body, err := runtime.Payload(resp)
 	if err != nil || len(body) != len(p) {
-		return &cloud.Error{Class: cloud.Transient, Op: blobsNeed, Code: "NoAnswer", Err: err,
-			Message: fmt.Sprintf("%s broke off: %d of %d bytes came", of.Name, len(body), len(p))}
+		return &cloud.Error{
+			Class: cloud.Transient, Op: blobsNeed, Code: "NoAnswer", Err: err,
+			Message: fmt.Sprintf("%s broke off: %d of %d bytes came", of.Name, len(body), len(p)),
+		}
 	}
 	copy(p, body)
 	return nil

@@ -107,7 +107,8 @@ func listAll[T any](ctx context.Context, c *armClient, path, version string) ([]
 
 // getResource returns the whole resource, to be changed and written back.
 func (c *armClient) getResource(ctx context.Context, uid, version string, query url.Values) (json.RawMessage, resource,
-	error) {
+	error,
+) {
 	var raw json.RawMessage
 	var r resource
 	if err := c.callARM(ctx, call{method: http.MethodGet, path: uid, version: version, query: query},
@@ -137,8 +138,10 @@ func permissionOf(method, path string) string {
 	for i := 1; i < len(parts); i += 2 {
 		named = append(named, parts[i])
 	}
-	words := map[string]string{http.MethodGet: "read", http.MethodPut: "write", http.MethodPatch: "write",
-		http.MethodPost: "action", http.MethodDelete: "delete"}
+	words := map[string]string{
+		http.MethodGet: "read", http.MethodPut: "write", http.MethodPatch: "write",
+		http.MethodPost: "action", http.MethodDelete: "delete",
+	}
 	if strings.EqualFold(named[0], "Microsoft.ResourceGraph") {
 		return "Microsoft.ResourceGraph/resources/read"
 	}

@@ -45,8 +45,10 @@ func (c *conn) EnterCluster(ctx context.Context, region, name string) (cloud.Clu
 			errInvalid("the kubeconfig that AKS returned for the cluster %s cannot be used: %s", name,
 				fault.Message(err))
 	}
-	return cloud.ClusterEntry{UID: uidOf(r.ID), Server: a.Server, ServerName: a.ServerName, Authority: a.Authority,
-		Token: c.clusterToken}, nil
+	return cloud.ClusterEntry{
+		UID: uidOf(r.ID), Server: a.Server, ServerName: a.ServerName, Authority: a.Authority,
+		Token: c.clusterToken,
+	}, nil
 }
 
 // enterable returns why a cluster cannot be entered.
@@ -63,11 +65,15 @@ func (k aksCluster) enterable(name string) error {
 				"the cluster with a kubeconfig",
 		}
 	case strings.EqualFold(k.PowerState.Code, "stopped") && state != "starting" && state != "deleting":
-		return &cloud.Error{Class: cloud.Moving, Code: cloud.ClusterStopped,
-			Message: name + " is stopped: nothing answers in it until it is started"}
+		return &cloud.Error{
+			Class: cloud.Moving, Code: cloud.ClusterStopped,
+			Message: name + " is stopped: nothing answers in it until it is started",
+		}
 	case !strings.EqualFold(k.PowerState.Code, "running"), state == "creating", state == "deleting":
-		return &cloud.Error{Class: cloud.Moving, Code: "NotRunning",
-			Message: name + " is " + k.PowerState.Code + ", " + k.ProvisioningState + ": nothing answers in it"}
+		return &cloud.Error{
+			Class: cloud.Moving, Code: "NotRunning",
+			Message: name + " is " + k.PowerState.Code + ", " + k.ProvisioningState + ": nothing answers in it",
+		}
 	}
 	return nil
 }

@@ -12,7 +12,8 @@ import (
 
 // enter enters a cluster of the twin that is changed first.
 func enter(t *testing.T, tw *azuretwin.Cloud, c cloud.Conn, change func(*azuretwin.Resource)) (cloud.ClusterEntry,
-	error) {
+	error,
+) {
 	t.Helper()
 	inner := k8s.New() // for a certificate that can be read
 	t.Cleanup(inner.Close)

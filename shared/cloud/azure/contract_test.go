@@ -27,8 +27,10 @@ func options(transport http.RoundTripper) azure.Options {
 func principal(secret string) cloud.Account {
 	return cloud.Account{
 		Org: "org_1", ID: "ca_1", Provider: "azure", NativeID: azuretwin.Subscription, AuthMethod: "service_principal",
-		Credentials: map[string]string{"tenantID": azuretwin.Tenant, "clientID": azuretwin.Client,
-			"clientSecret": secret},
+		Credentials: map[string]string{
+			"tenantID": azuretwin.Tenant, "clientID": azuretwin.Client,
+			"clientSecret": secret,
+		},
 	}
 }
 
@@ -49,8 +51,10 @@ func open(t *testing.T, tw *azuretwin.Cloud, a cloud.Account) cloud.Conn {
 }
 
 func TestAzureOverItsTwinKeepsTheContractOfClouds(t *testing.T) {
-	for name, strict := range map[string]bool{"verbs are repeated without complaint": false,
-		"a repeated verb is a conflict": true} {
+	for name, strict := range map[string]bool{
+		"verbs are repeated without complaint": false,
+		"a repeated verb is a conflict":        true,
+	} {
 		t.Run(name, func(t *testing.T) {
 			tw := &azuretwin.Cloud{Page: 2, Strict: strict}
 			cloudtest.Run(t, azure.New(options(tw)), fixture(tw))
@@ -106,8 +110,10 @@ func collective(tw *azuretwin.Cloud) *cloudtest.Collective {
 	c := &cloudtest.Collective{Region: far, Facts: map[string]string{}, Pages: 2, Break: func(on bool) {
 		tw.EndFaults()
 		if on {
-			tw.AddFault(azuretwin.Fault{Op: graphRead, Code: "AuthorizationFailed",
-				Message: "The client does not have authorization", Status: 403, Times: -1})
+			tw.AddFault(azuretwin.Fault{
+				Op: graphRead, Code: "AuthorizationFailed",
+				Message: "The client does not have authorization", Status: 403, Times: -1,
+			})
 		}
 	}}
 	for n := range 3 {
@@ -190,8 +196,10 @@ func scaleSetGroup(tw *azuretwin.Cloud) cloudtest.Group {
 	pool := tw.AddScaleSet("aks-blue", region, 2, func(r *azuretwin.Resource) {
 		r.Body["tags"] = map[string]any{"aks-managed-poolName": "blue"}
 	})
-	g.Tied = map[string]string{pool.UID(): "AKS node pool blue",
-		tw.AddScaleSet("flexible", region, -1, nil).UID(): "no capacity of its own"}
+	g.Tied = map[string]string{
+		pool.UID(): "AKS node pool blue",
+		tw.AddScaleSet("flexible", region, -1, nil).UID(): "no capacity of its own",
+	}
 	return g
 }
 

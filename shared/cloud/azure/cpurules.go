@@ -72,8 +72,10 @@ func newRule(set, direction, operator string, percent int64, cooldown *int64) ma
 			"timeWindow":      "PT5M",
 			"timeAggregation": "Average", "operator": operator, "threshold": percent,
 		},
-		"scaleAction": map[string]any{"direction": direction, "type": "ChangeCount", "value": "1",
-			"cooldown": durationOf(wait)},
+		"scaleAction": map[string]any{
+			"direction": direction, "type": "ChangeCount", "value": "1",
+			"cooldown": durationOf(wait),
+		},
 	}
 }
 

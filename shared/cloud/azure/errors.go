@@ -33,8 +33,10 @@ func notFound(format string, args ...any) error {
 
 // errUnreadable is an answer that is not of the form that Azure documents.
 func errUnreadable(what string, err error) error {
-	return &cloud.Error{Class: cloud.Transient, Code: "UnreadableAnswer", Message: fmt.Sprintf("%s: %v", what, err),
-		Err: err}
+	return &cloud.Error{
+		Class: cloud.Transient, Code: "UnreadableAnswer", Message: fmt.Sprintf("%s: %v", what, err),
+		Err: err,
+	}
 }
 
 // codes are the codes that the status of their answer would not place right.
@@ -123,9 +125,11 @@ var entraCode = regexp.MustCompile(`AADSTS\d+`)
 // classifyToken places a failure to get a token: the credentials are not accepted, unless Entra did not answer or had
 // no time.
 func classifyToken(e *azidentity.AuthenticationFailedError) error {
-	out := &cloud.Error{Class: cloud.Transient, Op: "Microsoft Entra token", Code: unansweredCode(e),
+	out := &cloud.Error{
+		Class: cloud.Transient, Op: "Microsoft Entra token", Code: unansweredCode(e),
 		Message: e.Error(),
-		Err:     e}
+		Err:     e,
+	}
 	if e.RawResponse == nil {
 		return out
 	}

@@ -255,8 +255,10 @@ func TestPermissions_SayWhatARoleLacks(t *testing.T) {
 	tw, c := connect(t)
 	tw.SetRoles(
 		azuretwin.Role{Actions: []string{"*/read"}},
-		azuretwin.Role{Actions: []string{"Microsoft.Compute/*", "microsoft.insights/autoscalesettings/*"},
-			NotActions: []string{"Microsoft.Compute/virtualMachines/deallocate/action"}},
+		azuretwin.Role{
+			Actions:    []string{"Microsoft.Compute/*", "microsoft.insights/autoscalesettings/*"},
+			NotActions: []string{"Microsoft.Compute/virtualMachines/deallocate/action"},
+		},
 	)
 	got, err := c.Permissions(t.Context())
 	if err != nil {
@@ -303,8 +305,10 @@ func TestPermissions_AreUnknownWhereAzureDoesNotTell(t *testing.T) {
 			t.Errorf("%+v; want it unknown, and why", p)
 		}
 	}
-	tw.AddFault(azuretwin.Fault{Op: "Microsoft.Authorization/permissions/read", Code: "InternalServerError",
-		Status: http.StatusInternalServerError, Times: -1})
+	tw.AddFault(azuretwin.Fault{
+		Op: "Microsoft.Authorization/permissions/read", Code: "InternalServerError",
+		Status: http.StatusInternalServerError, Times: -1,
+	})
 	tw.SetRoles()
 	_, err = c.Permissions(t.Context())
 	wantClass(t, "Permissions of a cloud that is down", err, cloud.Transient)

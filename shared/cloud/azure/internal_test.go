@@ -55,8 +55,10 @@ func paced(t *testing.T, tw *azuretwin.Cloud, change func(*Options)) cloud.Conn 
 	}
 	c, err := New(o).Connect(t.Context(), cloud.Account{
 		Org: "org_1", ID: "ca_1", Provider: "azure", NativeID: azuretwin.Subscription, AuthMethod: "service_principal",
-		Credentials: map[string]string{"tenantID": azuretwin.Tenant, "clientID": azuretwin.Client,
-			"clientSecret": azuretwin.Secret},
+		Credentials: map[string]string{
+			"tenantID": azuretwin.Tenant, "clientID": azuretwin.Client,
+			"clientSecret": azuretwin.Secret,
+		},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -112,8 +114,10 @@ func TestThrottling_HoldsForAllCallsOfTheBucket(t *testing.T) {
 		}{
 			{"the same", "me", "westeurope", http.MethodPost, machine + "/deallocate", true},
 			{"another write of the principal", "me", "westeurope", http.MethodPost, machine + "/start", true},
-			{"a deallocation of another principal in the region", "you", "westeurope", http.MethodPost,
-				machine + "/deallocate", true},
+			{
+				"a deallocation of another principal in the region", "you", "westeurope", http.MethodPost,
+				machine + "/deallocate", true,
+			},
 			{"one in another region", "you", "northeurope", http.MethodPost, machine + "/deallocate", false},
 			{"a start of another principal", "you", "westeurope", http.MethodPost, machine + "/start", false},
 			{"a read", "me", "westeurope", http.MethodGet, machine, false},

@@ -179,27 +179,55 @@ func TestWordKinds_EveryStateIsPlaced(t *testing.T) {
 		return func(r *azuretwin.Resource, w string) { r.Properties()[part].(map[string]any)["state"] = w }
 	}
 	for kind, k := range map[string]word{
-		"azure-adx": {added["azure-adx"], state0("state"),
-			map[string]cloud.Status{"Running": cloud.Running, "Stopped": cloud.Stopped, "Updating": cloud.Pending,
-				"Unavailable": cloud.Unknown, "Migrated": cloud.Unknown}},
-		"azure-appgateway": {added["azure-appgateway"], state0("operationalState"),
-			map[string]cloud.Status{"Running": cloud.Running, "Stopped": cloud.Stopped, "Starting": cloud.Starting,
-				"Stopping": cloud.Stopping}},
-		"azure-analysis-services": {added["azure-analysis-services"], state0("state"),
-			map[string]cloud.Status{"Succeeded": cloud.Running, "Paused": cloud.Stopped, "Pausing": cloud.Stopping,
-				"Resuming": cloud.Starting, "Failed": cloud.Unknown}},
-		"azure-fabric-capacity": {added["azure-fabric-capacity"], state0("state"),
-			map[string]cloud.Status{"Active": cloud.Running, "Paused": cloud.Stopped, "Suspended": cloud.Stopped,
-				"Scaling": cloud.Pending, "Failed": cloud.Unknown}},
-		"azure-stream-analytics": {added["azure-stream-analytics"], state0("jobState"),
-			map[string]cloud.Status{"Running": cloud.Running, "Degraded": cloud.Running, "Created": cloud.Stopped,
-				"Stopped": cloud.Stopped, "Failed": cloud.Unknown, "Scaling": cloud.Pending}},
-		"azure-aci": {added["azure-aci"], within("instanceView"),
-			map[string]cloud.Status{"Running": cloud.Running, "Stopped": cloud.Stopped, "Succeeded": cloud.Stopped,
-				"Pending": cloud.Starting, "Failed": cloud.Unknown, "": cloud.Unknown}},
-		"azure-ml-compute": {added["azure-ml-compute"], within("properties"),
-			map[string]cloud.Status{"Running": cloud.Running, "JobRunning": cloud.Running, "Stopped": cloud.Stopped,
-				"Starting": cloud.Starting, "SettingUp": cloud.Pending, "Unusable": cloud.Unknown}},
+		"azure-adx": {
+			added["azure-adx"], state0("state"),
+			map[string]cloud.Status{
+				"Running": cloud.Running, "Stopped": cloud.Stopped, "Updating": cloud.Pending,
+				"Unavailable": cloud.Unknown, "Migrated": cloud.Unknown,
+			},
+		},
+		"azure-appgateway": {
+			added["azure-appgateway"], state0("operationalState"),
+			map[string]cloud.Status{
+				"Running": cloud.Running, "Stopped": cloud.Stopped, "Starting": cloud.Starting,
+				"Stopping": cloud.Stopping,
+			},
+		},
+		"azure-analysis-services": {
+			added["azure-analysis-services"], state0("state"),
+			map[string]cloud.Status{
+				"Succeeded": cloud.Running, "Paused": cloud.Stopped, "Pausing": cloud.Stopping,
+				"Resuming": cloud.Starting, "Failed": cloud.Unknown,
+			},
+		},
+		"azure-fabric-capacity": {
+			added["azure-fabric-capacity"], state0("state"),
+			map[string]cloud.Status{
+				"Active": cloud.Running, "Paused": cloud.Stopped, "Suspended": cloud.Stopped,
+				"Scaling": cloud.Pending, "Failed": cloud.Unknown,
+			},
+		},
+		"azure-stream-analytics": {
+			added["azure-stream-analytics"], state0("jobState"),
+			map[string]cloud.Status{
+				"Running": cloud.Running, "Degraded": cloud.Running, "Created": cloud.Stopped,
+				"Stopped": cloud.Stopped, "Failed": cloud.Unknown, "Scaling": cloud.Pending,
+			},
+		},
+		"azure-aci": {
+			added["azure-aci"], within("instanceView"),
+			map[string]cloud.Status{
+				"Running": cloud.Running, "Stopped": cloud.Stopped, "Succeeded": cloud.Stopped,
+				"Pending": cloud.Starting, "Failed": cloud.Unknown, "": cloud.Unknown,
+			},
+		},
+		"azure-ml-compute": {
+			added["azure-ml-compute"], within("properties"),
+			map[string]cloud.Status{
+				"Running": cloud.Running, "JobRunning": cloud.Running, "Stopped": cloud.Stopped,
+				"Starting": cloud.Starting, "SettingUp": cloud.Pending, "Unusable": cloud.Unknown,
+			},
+		},
 	} {
 		t.Run(kind, func(t *testing.T) {
 			tw, c := connect(t)

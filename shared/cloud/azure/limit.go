@@ -61,8 +61,10 @@ type pacer struct {
 }
 
 func (p *Provider) pacerOf(a cloud.Account) pacer {
-	out := pacer{limiter: p.limiter, subscription: strings.ToLower(a.NativeID),
-		principal: strings.ToLower(a.Credentials["clientID"])}
+	out := pacer{
+		limiter: p.limiter, subscription: strings.ToLower(a.NativeID),
+		principal: strings.ToLower(a.Credentials["clientID"]),
+	}
 	if a.EndpointURL != "" {
 		out.limiter = p.endpoints
 	}

@@ -60,7 +60,8 @@ func (c *conn) Metrics(ctx context.Context, r cloud.MetricRequest) (cloud.Metric
 // measureAll measures a batch. If one resource is gone, Azure refuses the whole batch; then each half is requested
 // separately.
 func (c *conn) measureAll(ctx context.Context, subscription string, uids []string,
-	r cloud.MetricRequest) (cloud.MetricAnswer, error) {
+	r cloud.MetricRequest,
+) (cloud.MetricAnswer, error) {
 	points, err := c.measure(ctx, subscription, uids, r)
 	refused := cloud.ClassOf(err) == cloud.NotFound || cloud.ClassOf(err) == cloud.Invalid
 	switch {
@@ -101,12 +102,15 @@ type bucketOfMetric struct {
 }
 
 func (b bucketOfMetric) statistic(name string) *float64 {
-	return map[string]*float64{"Average": b.Average, "Minimum": b.Minimum, "Maximum": b.Maximum, "Total": b.Total,
-		"Count": b.Count}[name]
+	return map[string]*float64{
+		"Average": b.Average, "Minimum": b.Minimum, "Maximum": b.Maximum, "Total": b.Total,
+		"Count": b.Count,
+	}[name]
 }
 
 func (c *conn) measure(ctx context.Context, subscription string, uids []string, r cloud.MetricRequest) ([]cloud.Points,
-	error) {
+	error,
+) {
 	k := call{
 		method: http.MethodPost, path: subscriptionsPath + "/" + subscription + "/metrics:getBatch",
 		version: metricsVersion,

@@ -64,8 +64,10 @@ func TestMetrics_AreTheStatisticsThatWereAskedFor(t *testing.T) {
 			t.Errorf("the third hour is %s", p.Times[i])
 		}
 	}
-	want := map[string]string{"Percentage CPU: Maximum": "[11 31]", "Percentage CPU: Average": "[10 30]",
-		"Network In Total: Total": "[5]"}
+	want := map[string]string{
+		"Percentage CPU: Maximum": "[11 31]", "Percentage CPU: Average": "[10 30]",
+		"Network In Total: Total": "[5]",
+	}
 	if fmt.Sprint(told) != fmt.Sprint(want) {
 		t.Errorf("measured %v; want %v, without the gap and what nobody measured", told, want)
 	}

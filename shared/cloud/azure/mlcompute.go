@@ -40,8 +40,10 @@ func mlComputeFacts(r resource, _ *setting) (facts, error) {
 	if err != nil {
 		return facts{}, err
 	}
-	f := facts{status: statusOf(mlComputeStates, c.Properties.State), native: c.Properties.State,
-		instanceType: c.Properties.VMSize}
+	f := facts{
+		status: statusOf(mlComputeStates, c.Properties.State), native: c.Properties.State,
+		instanceType: c.Properties.VMSize,
+	}
 	if !strings.EqualFold(c.ComputeType, "ComputeInstance") {
 		f.status, f.unschedulable = cloud.Running,
 			"a compute of type "+c.ComputeType+": Azure stops compute instances alone"

@@ -176,8 +176,10 @@ func writePool(ctx context.Context, c *armClient, uid string, decide func(aksPoo
 
 // resizedPool returns the pool with a new size, without the fields that Azure alone may set.
 func resizedPool(p map[string]any, to nodePoolMemory) map[string]any {
-	for _, name := range []string{"provisioningState", "currentOrchestratorVersion", "nodeImageVersion", "eTag",
-		"minCount", "maxCount"} {
+	for _, name := range []string{
+		"provisioningState", "currentOrchestratorVersion", "nodeImageVersion", "eTag",
+		"minCount", "maxCount",
+	} {
 		delete(p, name)
 	}
 	p["count"], p["enableAutoScaling"] = to.Count, to.Autoscaled != nil

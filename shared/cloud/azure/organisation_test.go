@@ -34,8 +34,10 @@ func organisationTwin() *azuretwin.Cloud {
 		azuretwin.Member{ID: deleted, Name: "Gone", Group: "dev", State: "Deleted"},
 		azuretwin.Member{ID: strings.Replace(deleted, "2", "9", 1), Name: "Theirs", Group: "other"})
 	for i := range 5 {
-		tw.AddMembers(azuretwin.Member{ID: fmt.Sprintf("A0000000-0000-0000-0000-00000000000%d", i),
-			Name: fmt.Sprint("Web ", i), Group: "web", Tags: map[string]string{"env": "prod"}})
+		tw.AddMembers(azuretwin.Member{
+			ID:   fmt.Sprintf("A0000000-0000-0000-0000-00000000000%d", i),
+			Name: fmt.Sprint("Web ", i), Group: "web", Tags: map[string]string{"env": "prod"},
+		})
 	}
 	return tw
 }
@@ -68,8 +70,11 @@ func TestOrganisation_ListsEverySubscriptionWithItsGroups(t *testing.T) {
 		case m.Closed != (m.NativeID == disabled || m.NativeID == deleted):
 			t.Errorf("%s: closed is %t", m.Name, m.Closed)
 		case web && (m.Tags["env"] != "prod" || !slices.Equal(
-			m.Units, []cloud.Unit{{ID: "web", Name: "Web shop"}, {ID: "prod", Name: "Production"},
-				{ID: "acme", Name: "Acme"}})):
+			m.Units, []cloud.Unit{
+				{ID: "web", Name: "Web shop"},
+				{ID: "prod", Name: "Production"},
+				{ID: "acme", Name: "Acme"},
+			})):
 			t.Errorf("%+v", m)
 		case m.NativeID == refusing && (m.Name != "Vault" || m.Units[0].ID != "prod"):
 			t.Errorf("one that the application does not see is %+v", m)
@@ -91,8 +96,10 @@ func TestOrganisation_ManyPagesAreAllRead(t *testing.T) {
 	tw := &azuretwin.Cloud{Page: 10}
 	tw.AddGroups(azuretwin.Group{ID: "acme", Name: "Acme"})
 	for i := range many {
-		tw.AddMembers(azuretwin.Member{ID: fmt.Sprintf("20000000-0000-0000-0000-%012d", i), Name: "Many",
-			Group: "acme"})
+		tw.AddMembers(azuretwin.Member{
+			ID: fmt.Sprintf("20000000-0000-0000-0000-%012d", i), Name: "Many",
+			Group: "acme",
+		})
 	}
 	got, err := open(t, tw, ofGroup("acme")).(cloud.Organisations).Members(t.Context(), false)
 	if err != nil || len(got) != many {
@@ -126,11 +133,15 @@ func TestOrganisation_FailuresAreAzures(t *testing.T) {
 		says  string
 	}{
 		"a group that is not there": {"nothing", "", cloud.Denied, "AuthorizationFailed"},
-		"a group that cannot be one": {"a/../b", "", cloud.Invalid,
-			`"a/../b" is not the id of a management group`},
+		"a group that cannot be one": {
+			"a/../b", "", cloud.Invalid,
+			`"a/../b" is not the id of a management group`,
+		},
 		"none": {"", "", cloud.Invalid, `"" is not the id of a management group`},
-		"a group whose members are not listed": {"acme", "Microsoft.Management/managementGroups/descendants/read",
-			cloud.Denied, "descendants/read"},
+		"a group whose members are not listed": {
+			"acme", "Microsoft.Management/managementGroups/descendants/read",
+			cloud.Denied, "descendants/read",
+		},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

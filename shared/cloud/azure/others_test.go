@@ -105,8 +105,10 @@ func TestOthers_TellTheFactsOfWaste(t *testing.T) {
 			"asr": false, "public_access": false, "unattached_since": cloud.Never,
 		},
 		"snap": {"sku": "Premium_LRS", "incremental": true, "size_gb": 30.0},
-		"idle": {"sku": "Standard", "allocation": "Static", "attached": false, "ddos_mode": "",
-			"unattached_since": cloud.Since{}},
+		"idle": {
+			"sku": "Standard", "allocation": "Static", "attached": false, "ddos_mode": "",
+			"unattached_since": cloud.Since{},
+		},
 		"busy": {"sku": "", "allocation": "", "attached": true, "ddos_mode": "", "unattached_since": cloud.Never},
 		"lb":   {"sku": "Standard", "backend_count": 2.0, "rule_count": 1.0, "nat_rule_count": 0.0},
 		"nic":  {"attached": false},

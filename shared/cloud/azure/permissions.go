@@ -44,9 +44,11 @@ func ListRequiredActions() RequiredActions {
 		discover, startStop, scale = append(discover, k.needs.discover...), append(startStop, k.needs.startStop...),
 			append(scale, k.needs.scale...)
 	}
-	return RequiredActions{sortUnique(discover), sortUnique(discover, startStop),
+	return RequiredActions{
+		sortUnique(discover), sortUnique(discover, startStop),
 		sortUnique(discover, startStop, scale), sortUnique(organisationNeeds), sortUnique(billingNeeds),
-		[]string{blobsNeed}}
+		[]string{blobsNeed},
+	}
 }
 
 func sortUnique(actions ...[]string) []string {
@@ -100,8 +102,10 @@ func (c *conn) Permissions(ctx context.Context) ([]cloud.Permission, error) {
 	}
 	add("billing", billingNeeds...)
 	out = append(out,
-		cloud.Permission{Capability: "billing", Action: blobsNeed, Status: "unknown",
-			Message: "it is given in the storage account: the first delivery will tell"})
+		cloud.Permission{
+			Capability: "billing", Action: blobsNeed, Status: "unknown",
+			Message: "it is given in the storage account: the first delivery will tell",
+		})
 	return out, nil
 }
 

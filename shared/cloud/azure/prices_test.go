@@ -40,14 +40,22 @@ func (m meter) at(usd float64) map[string]any {
 
 func eastus() *retail {
 	return &retail{items: []map[string]any{
-		meter{"Virtual Machines", "Virtual Machines Dsv5 Series", "D2s v5", "D2s v5", "1 Hour",
-			"Standard_D2s_v5"}.at(0.096),
-		meter{"Virtual Machines", "Virtual Machines Dsv5 Series Windows", "D2s v5", "D2s v5", "1 Hour",
-			"Standard_D2s_v5"}.at(0.188),
-		meter{"Virtual Machines", "Virtual Machines Dsv5 Series", "D2s v5 Spot", "D2s v5 Spot", "1 Hour",
-			"Standard_D2s_v5"}.at(0.0192),
-		meter{"Virtual Machines", "Virtual Machines Dsv5 Series", "D2s v5 Low Priority", "D2s v5 Low Priority",
-			"1 Hour", "Standard_D2s_v5"}.at(0.0192),
+		meter{
+			"Virtual Machines", "Virtual Machines Dsv5 Series", "D2s v5", "D2s v5", "1 Hour",
+			"Standard_D2s_v5",
+		}.at(0.096),
+		meter{
+			"Virtual Machines", "Virtual Machines Dsv5 Series Windows", "D2s v5", "D2s v5", "1 Hour",
+			"Standard_D2s_v5",
+		}.at(0.188),
+		meter{
+			"Virtual Machines", "Virtual Machines Dsv5 Series", "D2s v5 Spot", "D2s v5 Spot", "1 Hour",
+			"Standard_D2s_v5",
+		}.at(0.0192),
+		meter{
+			"Virtual Machines", "Virtual Machines Dsv5 Series", "D2s v5 Low Priority", "D2s v5 Low Priority",
+			"1 Hour", "Standard_D2s_v5",
+		}.at(0.0192),
 		meter{"Storage", "Premium SSD Managed Disks", "P10 LRS", "P10 LRS Disk", "1/Month", ""}.at(19.71),
 		meter{"Storage", "Premium SSD Managed Disks", "P10 LRS", "P10 LRS Disk Mount", "1/Month", ""}.at(1.17),
 		meter{"Storage", "Standard HDD Managed Disks", "S4 LRS", "S4 LRS Disk", "1/Month", ""}.at(1.536),
@@ -79,8 +87,10 @@ func (s *retail) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			next = "http://evil.example/?" + q.Encode()
 		}
 	}
-	b, _ := json.Marshal(map[string]any{"BillingCurrency": "USD", "Items": page, "NextPageLink": next,
-		"Count": len(page)})
+	b, _ := json.Marshal(map[string]any{
+		"BillingCurrency": "USD", "Items": page, "NextPageLink": next,
+		"Count": len(page),
+	})
 	if s.asked == s.breaks {
 		w.Header().Set("Content-Length", strconv.Itoa(len(b)))
 		b = b[:len(b)/2]
@@ -96,8 +106,10 @@ func (s *retail) fetch(t *testing.T) (prices map[string]string, version string, 
 	t.Helper()
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
-	p := azure.New(azure.Options{Clock: instant{clock.NewManual(time.Date(2026, 7, 21, 1, 0, 0, 0, time.UTC))},
-		PriceLists: server.URL + "/api/retail/prices", Transport: http.DefaultTransport})
+	p := azure.New(azure.Options{
+		Clock:      instant{clock.NewManual(time.Date(2026, 7, 21, 1, 0, 0, 0, time.UTC))},
+		PriceLists: server.URL + "/api/retail/prices", Transport: http.DefaultTransport,
+	})
 	prices = map[string]string{}
 	version, err = p.Prices(t.Context(), "eastus", func(p cloud.Price) error {
 		prices[p.Key] = p.USD.Fixed(6) + " " + string(p.Unit)

@@ -153,7 +153,8 @@ func (p *Provider) retries() policy.RetryOptions {
 
 // newCredential makes the tokens of the account's authMethod.
 func (p *Provider) newCredential(a cloud.Account, o policy.ClientOptions, audience string) (azcore.TokenCredential,
-	error) {
+	error,
+) {
 	switch a.AuthMethod {
 	case "service_principal":
 		if err := checkGiven(a.Credentials, "tenantID", "clientID", "clientSecret"); err != nil {
@@ -240,13 +241,15 @@ func (c *conn) demandAudience(ctx context.Context) error {
 	_, err := c.stranger.GetToken(ctx,
 		policy.TokenRequestOptions{Scopes: []string{"https://management.azure.com/.default"}})
 	if err == nil {
-		return &cloud.Error{Class: cloud.Refused, Op: "Microsoft Entra token", Code: "UnsafeFederation",
+		return &cloud.Error{
+			Class: cloud.Refused, Op: "Microsoft Entra token", Code: "UnsafeFederation",
 			Message: "the application " +
 				c.account.Credentials["clientID"] + " takes tokens of this service for the audience " + anyAudience +
 				", so anybody who knows its id could use it through this service; leave it the federated " +
 				"credential with " +
 				"the audience " +
-				Audience(c.account.Org) + " alone"}
+				Audience(c.account.Org) + " alone",
+		}
 	}
 	if err = classifyError("", err); cloud.ClassOf(err) == cloud.Refused {
 		if e, ok := errors.AsType[*cloud.Error](err); ok && e.Code == "NoIdentity" {

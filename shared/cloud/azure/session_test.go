@@ -157,14 +157,22 @@ func TestConnect_RefusesWhatIsIncomplete(t *testing.T) {
 		"a method of another cloud":   {account: with("assume_role", nil), says: `"assume_role"`},
 		"a subscription that is none": {account: named("my-subscription"), says: `"my-subscription"`},
 		"an endpoint where none is":   {account: at("http://127.0.0.1:5000"), says: "no custom endpoints"},
-		"an endpoint that is no address": {account: at("file:///etc/passwd"), custom: true,
-			says: "must begin with https://"},
-		"an endpoint of this machine": {account: at("https://127.0.0.1:5000"), custom: true,
-			says: "private or special network"},
-		"an endpoint without TLS": {account: at("http://cloud.example.com"), custom: true,
-			says: "must begin with https://"},
-		"an endpoint that is metadata": {account: at("http://169.254.169.254/"), custom: true, private: true,
-			says: "link-local or metadata address"},
+		"an endpoint that is no address": {
+			account: at("file:///etc/passwd"), custom: true,
+			says: "must begin with https://",
+		},
+		"an endpoint of this machine": {
+			account: at("https://127.0.0.1:5000"), custom: true,
+			says: "private or special network",
+		},
+		"an endpoint without TLS": {
+			account: at("http://cloud.example.com"), custom: true,
+			says: "must begin with https://",
+		},
+		"an endpoint that is metadata": {
+			account: at("http://169.254.169.254/"), custom: true, private: true,
+			says: "link-local or metadata address",
+		},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

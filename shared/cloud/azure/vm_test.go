@@ -118,14 +118,18 @@ func TestVM_ALockIsToldAndNotWaitedFor(t *testing.T) {
 }
 
 func TestVM_ALostAnswerHasItsEffectOnce(t *testing.T) {
-	for name, strict := range map[string]bool{"a repeated verb is accepted": false,
-		"a repeated verb is a conflict": true} {
+	for name, strict := range map[string]bool{
+		"a repeated verb is accepted":   false,
+		"a repeated verb is a conflict": true,
+	} {
 		t.Run(name, func(t *testing.T) {
 			tw, c := connect(t)
 			tw.Strict = strict
 			m := tw.AddVM("web", region, nil)
-			tw.AddFault(azuretwin.Fault{Op: "Microsoft.Compute/virtualMachines/deallocate/action", Times: 1,
-				Lost: true})
+			tw.AddFault(azuretwin.Fault{
+				Op: "Microsoft.Compute/virtualMachines/deallocate/action", Times: 1,
+				Lost: true,
+			})
 			// The attempt that follows meets the operation of the first one.
 			wantClass(t, "stop", act(t, c, cloud.Stop, vm, cloud.Target{UID: m.UID()}), cloud.Moving)
 			tw.SettleAll()

@@ -39,8 +39,10 @@ func (s *setting) native() (*settingNative, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &settingNative{strings.TrimSuffix(s.id, "/"), whole["location"], partOf(whole, "tags"),
-		partOf(whole, "properties")}, nil
+	return &settingNative{
+		strings.TrimSuffix(s.id, "/"), whole["location"], partOf(whole, "tags"),
+		partOf(whole, "properties"),
+	}, nil
 }
 
 // decodeNative decodes the remembered scaling. Numbers keep their spelling.

@@ -69,8 +69,10 @@ func (p *Provider) Prices(ctx context.Context, _ string, take func(cloud.Price) 
 	if address == "" {
 		address = published
 	}
-	lists := pricelist.Reader{Clock: p.options.Clock, Transport: p.options.Transport, Attempts: 2,
-		Timeout: 20 * time.Second}
+	lists := pricelist.Reader{
+		Clock: p.options.Clock, Transport: p.options.Transport, Attempts: 2,
+		Timeout: 20 * time.Second,
+	}
 	var all envelope
 	err := lists.Read(ctx, address, func(r io.Reader) error {
 		return xml.NewDecoder(io.LimitReader(r, mostBytes)).Decode(&all)
@@ -110,8 +112,10 @@ func (e *envelope) tell(i int, take func(cloud.Price) error) error {
 		return fault.New(fault.Unavailable, "there is none of the US dollar")
 	}
 	for currency, a := range perEuro {
-		if err := take(cloud.Price{Key: KeyOf(d.Date, currency), Unit: cloud.Each,
-			USD: dollars.MulDiv(money.FromInt(1), a)}); err != nil {
+		if err := take(cloud.Price{
+			Key: KeyOf(d.Date, currency), Unit: cloud.Each,
+			USD: dollars.MulDiv(money.FromInt(1), a),
+		}); err != nil {
 			return err
 		}
 	}

@@ -93,8 +93,10 @@ func alloyResource(i *googlerest.AlloyInstance) cloud.Resource {
 
 // alloyFacts returns the facts that the waste rules read, under the rules' names.
 func alloyFacts(i *googlerest.AlloyInstance) cloud.Facts {
-	f := cloud.Facts{"activation": i.ActivationPolicy, "instance_type": i.InstanceType,
-		"nodes": float64(i.ReadPoolConfig.NodeCount), "ha": i.AvailabilityType == "REGIONAL"}
+	f := cloud.Facts{
+		"activation": i.ActivationPolicy, "instance_type": i.InstanceType,
+		"nodes": float64(i.ReadPoolConfig.NodeCount), "ha": i.AvailabilityType == "REGIONAL",
+	}
 	if i.MachineConfig != nil {
 		f["vcpu"] = float64(i.MachineConfig.CPUCount)
 	}

@@ -50,8 +50,10 @@ func (t assetResource) word() string {
 var factsOf = map[string]func(t assetResource, a *googlerest.Asset, n neighbours) cloud.Facts{
 	"gcp-disk": diskFacts,
 	"gcp-address": func(t assetResource, _ *googlerest.Asset, n neighbours) cloud.Facts {
-		f := cloud.Facts{"state": t.word(), "address_type": t.AddressType, "unused_since": cloud.Never,
-			"instance_state": ""}
+		f := cloud.Facts{
+			"state": t.word(), "address_type": t.AddressType, "unused_since": cloud.Never,
+			"instance_state": "",
+		}
 		if t.word() == "RESERVED" {
 			f["unused_since"] = cloud.Since{}
 		}
@@ -59,8 +61,10 @@ var factsOf = map[string]func(t assetResource, a *googlerest.Asset, n neighbours
 		return f
 	},
 	"gcp-snapshot": func(t assetResource, _ *googlerest.Asset, _ neighbours) cloud.Facts {
-		return cloud.Facts{"auto_created": t.AutoCreated, "storage_gb": float64(t.StorageBytes) / (1 << 30),
-			"snapshot_type": t.SnapshotType}
+		return cloud.Facts{
+			"auto_created": t.AutoCreated, "storage_gb": float64(t.StorageBytes) / (1 << 30),
+			"snapshot_type": t.SnapshotType,
+		}
 	},
 	"gcp-forwarding-rule": func(t assetResource, _ *googlerest.Asset, _ neighbours) cloud.Facts {
 		return cloud.Facts{"scheme": t.LoadBalancingScheme}

@@ -40,14 +40,20 @@ func TestAutoscaling_OverTheTwinKeepsTheContract(t *testing.T) {
 			scaledGroup(tw, gcptwin.Group{Name: "web", Zone: region + "-b", Size: 2}),
 			scaledGroup(tw, gcptwin.Group{Name: "jobs", Region: region, Size: 2}),
 			scaledGroup(tw,
-				gcptwin.Group{Name: "api", Zone: region + "-c", Size: 3,
-					Scaler: &gcptwin.Scaler{Min: 2, Max: 9, Mode: "ON", CPU: 0.75, Cooldown: 90}}),
+				gcptwin.Group{
+					Name: "api", Zone: region + "-c", Size: 3,
+					Scaler: &gcptwin.Scaler{Min: 2, Max: 9, Mode: "ON", CPU: 0.75, Cooldown: 90},
+				}),
 			scaledGroup(tw,
-				gcptwin.Group{Name: "shop", Region: region, Size: 4,
-					Scaler: &gcptwin.Scaler{Min: 1, Max: 6, Mode: "ON", Description: "of the shop", Cooldown: 60}}),
+				gcptwin.Group{
+					Name: "shop", Region: region, Size: 4,
+					Scaler: &gcptwin.Scaler{Min: 1, Max: 6, Mode: "ON", Description: "of the shop", Cooldown: 60},
+				}),
 			scaledGroup(tw,
-				gcptwin.Group{Name: "off", Region: region, Size: 4,
-					Scaler: &gcptwin.Scaler{Min: 1, Max: 6, Mode: "OFF", CPU: 0.5, Cooldown: 60}}),
+				gcptwin.Group{
+					Name: "off", Region: region, Size: 4,
+					Scaler: &gcptwin.Scaler{Min: 1, Max: 6, Mode: "OFF", CPU: 0.5, Cooldown: 60},
+				}),
 		},
 	})
 	needed := gcp.ListRequiredPermissions().Scale

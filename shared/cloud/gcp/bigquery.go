@@ -58,8 +58,10 @@ func (s *session) startQuery(ctx context.Context, location, sql string) (*queryP
 			return nil, err
 		}
 	}
-	return nil, &cloud.Error{Class: cloud.Transient, Op: "bigquery.jobs.create", Code: "Timeout",
-		Message: "the query did not end in 10 minutes"}
+	return nil, &cloud.Error{
+		Class: cloud.Transient, Op: "bigquery.jobs.create", Code: "Timeout",
+		Message: "the query did not end in 10 minutes",
+	}
 }
 
 // nextPage reads the next page of an answer, or the first one once the query has ended.

@@ -78,9 +78,11 @@ func (c *conn) addMonths(ctx context.Context, t billTable, from time.Time, by ma
 		}
 		d := by[month]
 		if d == nil {
-			d = &cloud.Delivery{Source: cloud.BigQueryExport, Export: t.qualifiedName(), Period: month,
+			d = &cloud.Delivery{
+				Source: cloud.BigQueryExport, Export: t.qualifiedName(), Period: month,
 				Form: cloud.FOCUSForm,
-				Rows: -1, DeliveredAt: month}
+				Rows: -1, DeliveredAt: month,
+			}
 			by[month] = d
 		} else {
 			d.Export += ", " + t.qualifiedName()
@@ -122,8 +124,10 @@ func (t billTable) fileName(s span) string {
 		columns = append(columns, c)
 	}
 	slices.Sort(columns)
-	q := url.Values{"month": {s.month.Format("2006-01")}, "from": {s.from}, "to": {s.to}, "location": {t.location},
-		"columns": {strings.Join(columns, ",")}}
+	q := url.Values{
+		"month": {s.month.Format("2006-01")}, "from": {s.from}, "to": {s.to}, "location": {t.location},
+		"columns": {strings.Join(columns, ",")},
+	}
 	return "bigquery://" + t.project + "/" + t.dataset + "/" + t.id + "?" + q.Encode()
 }
 
@@ -136,8 +140,10 @@ func parseFile(name string) (t billTable, s span, ok bool) {
 	if !ok || len(parts) != 3 || err != nil {
 		return t, s, false
 	}
-	t = billTable{project: parts[0], dataset: parts[1], id: parts[2], location: q.Get("location"),
-		columns: map[string]bool{}}
+	t = billTable{
+		project: parts[0], dataset: parts[1], id: parts[2], location: q.Get("location"),
+		columns: map[string]bool{},
+	}
 	for c := range strings.SplitSeq(q.Get("columns"), ",") {
 		t.columns[c] = true
 	}

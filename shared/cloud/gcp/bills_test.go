@@ -30,13 +30,19 @@ func usage(m, day, cost string) gcptwin.BillingRow {
 // billedTwin is a project with the detailed export, and the standard one beside it, January to March.
 func billedTwin() *gcptwin.Cloud {
 	tw := &gcptwin.Cloud{}
-	columns := []string{"billing_account_id", "service", "sku", "labels", "cost", "credits", "currency", "export_time",
-		"invoice", "cost_type"}
+	columns := []string{
+		"billing_account_id", "service", "sku", "labels", "cost", "credits", "currency", "export_time",
+		"invoice", "cost_type",
+	}
 	tw.AddBillingTable(gcptwin.BillingTable{Project: gcptwin.Project, Dataset: "sales", Location: "US", ID: "orders"})
-	tw.AddBillingTable(gcptwin.BillingTable{Project: gcptwin.Project, Dataset: "billing", Location: "EU", ID: standard,
-		Columns: columns})
-	tw.AddBillingTable(gcptwin.BillingTable{Project: gcptwin.Project, Dataset: "billing", Location: "EU", ID: detailed,
-		Columns: append(columns, "resource", "cost_at_list", "tags")})
+	tw.AddBillingTable(gcptwin.BillingTable{
+		Project: gcptwin.Project, Dataset: "billing", Location: "EU", ID: standard,
+		Columns: columns,
+	})
+	tw.AddBillingTable(gcptwin.BillingTable{
+		Project: gcptwin.Project, Dataset: "billing", Location: "EU", ID: detailed,
+		Columns: append(columns, "resource", "cost_at_list", "tags"),
+	})
 	march := usage("202603", "2026-03-02", "2.5")
 	march.Credits = map[string]string{"Sustained use": "-0.5"}
 	tax := march
@@ -74,8 +80,10 @@ func TestBills_OverTheTwinKeepTheContract(t *testing.T) {
 		return func(on bool) {
 			tw.EndFaults()
 			if on {
-				tw.AddFault(gcptwin.Fault{Op: op, Reason: "accessDenied",
-					Message: "Access Denied: Project acme-prod: User does not have permission", Status: 403, Times: -1})
+				tw.AddFault(gcptwin.Fault{
+					Op: op, Reason: "accessDenied",
+					Message: "Access Denied: Project acme-prod: User does not have permission", Status: 403, Times: -1,
+				})
 			}
 		}
 	}
@@ -141,8 +149,10 @@ func TestBills_OfPagesAndQueriesThatTakeTime(t *testing.T) {
 
 func TestDeliveries_OfADatasetOfAnotherProject(t *testing.T) {
 	tw := &gcptwin.Cloud{}
-	tw.AddBillingTable(gcptwin.BillingTable{Project: "acme-finance", Dataset: "all_bills", Location: "US", ID: standard,
-		Columns: []string{"cost"}})
+	tw.AddBillingTable(gcptwin.BillingTable{
+		Project: "acme-finance", Dataset: "all_bills", Location: "US", ID: standard,
+		Columns: []string{"cost"},
+	})
 	tw.AddBillingRows(standard, usage("202602", "2026-02-05", "77"))
 	if _, err := openBills(t, tw, cloud.BillSettings{}).Deliveries(t.Context(), month(1)); err == nil ||
 		!strings.Contains(err.Error(), "billing.dataset") {

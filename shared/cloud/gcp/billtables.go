@@ -12,8 +12,10 @@ import (
 )
 
 // billingNeeds are the permissions that reading bills takes: the first in the project, the others in the dataset.
-var billingNeeds = []string{"bigquery.jobs.create", "bigquery.datasets.get", "bigquery.tables.list",
-	"bigquery.tables.get", "bigquery.tables.getData"}
+var billingNeeds = []string{
+	"bigquery.jobs.create", "bigquery.datasets.get", "bigquery.tables.list",
+	"bigquery.tables.get", "bigquery.tables.getData",
+}
 
 // The tables of Google's billing export, the best first: with the columns of FOCUS, with resources, without resources.
 const (

@@ -139,8 +139,10 @@ const assetsSearch = "cloudasset.assets.searchAllResources"
 
 // deny returns the answer of the op's API for a missing permission.
 func deny(op string) gcptwin.Fault {
-	return gcptwin.Fault{Op: op, Reason: "forbidden", Message: "Required permission for " + op + " is missing",
-		Status: 403, Times: -1}
+	return gcptwin.Fault{
+		Op: op, Reason: "forbidden", Message: "Required permission for " + op + " is missing",
+		Status: 403, Times: -1,
+	}
 }
 
 func instanceGroup(tw *gcptwin.Cloud) cloudtest.Group {
@@ -152,8 +154,10 @@ func instanceGroup(tw *gcptwin.Cloud) cloudtest.Group {
 	}
 	tied := map[string]gcptwin.Instance{
 		"member of managed instance group web": {Group: "web"},
-		"node of GKE node pool blue": {Group: "gke-x-blue-1-grp",
-			Labels: map[string]string{"goog-k8s-node-pool-name": "blue"}},
+		"node of GKE node pool blue": {
+			Group:  "gke-x-blue-1-grp",
+			Labels: map[string]string{"goog-k8s-node-pool-name": "blue"},
+		},
 		"Dataproc cluster sparks": {Labels: map[string]string{"goog-dataproc-cluster-name": "sparks"}},
 		"has 2 local SSD":         {LocalSSDs: 2},
 	}
@@ -174,8 +178,10 @@ func migGroup(tw *gcptwin.Cloud) cloudtest.Group {
 		{Name: "api", Zone: region + "-c", Size: 3, Scaler: &gcptwin.Scaler{Min: 2, Max: 9, Mode: "ON"}},
 		{Name: "cart", Zone: region + "-c", Size: 3, Scaler: &gcptwin.Scaler{Min: 2, Max: 9, Mode: "ON"}},
 		{Name: "jobs", Region: region, Size: 3},
-		{Name: "shop", Region: region, Size: 4,
-			Scaler: &gcptwin.Scaler{Min: 1, Max: 6, Mode: "ONLY_SCALE_OUT", Description: "of the shop"}},
+		{
+			Name: "shop", Region: region, Size: 4,
+			Scaler: &gcptwin.Scaler{Min: 1, Max: 6, Mode: "ONLY_SCALE_OUT", Description: "of the shop"},
+		},
 	} {
 		g.Free = append(g.Free, tw.AddGroup(one).UID())
 	}
@@ -196,12 +202,18 @@ func databaseGroup(tw *gcptwin.Cloud) cloudtest.Group {
 	for _, name := range []string{"orders", "users"} {
 		g.Free = append(g.Free, tw.AddDatabase(gcptwin.Database{Name: name, Region: region}).UID())
 	}
-	g.Tied[tw.AddDatabase(gcptwin.Database{Name: "copy", Region: region,
-		ReplicaOf: "main"}).UID()] = "read replica of main"
-	g.Tied[tw.AddDatabase(gcptwin.Database{Name: "main", Region: region,
-		Replicas: []string{"copy"}}).UID()] = "primary of read replicas (copy)"
-	g.Tied[tw.AddDatabase(gcptwin.Database{Name: "reads", Region: region,
-		Type: "READ_POOL_INSTANCE"}).UID()] = "READ_POOL_INSTANCE"
+	g.Tied[tw.AddDatabase(gcptwin.Database{
+		Name: "copy", Region: region,
+		ReplicaOf: "main",
+	}).UID()] = "read replica of main"
+	g.Tied[tw.AddDatabase(gcptwin.Database{
+		Name: "main", Region: region,
+		Replicas: []string{"copy"},
+	}).UID()] = "primary of read replicas (copy)"
+	g.Tied[tw.AddDatabase(gcptwin.Database{
+		Name: "reads", Region: region,
+		Type: "READ_POOL_INSTANCE",
+	}).UID()] = "READ_POOL_INSTANCE"
 	tw.AddDatabase(gcptwin.Database{Name: "near", Region: region + "0"})
 	return g
 }
@@ -235,12 +247,16 @@ func runGroup(tw *gcptwin.Cloud) cloudtest.Group {
 		tw.AddService(gcptwin.Service{Name: "worker", Region: region, Mode: "MANUAL", Manual: 3}).UID(),
 		tw.AddService(gcptwin.Service{Name: "cleaner", Region: region, Mode: "MANUAL", Manual: 2}).UID(),
 		tw.AddService(gcptwin.Service{Name: "cart", Region: region, Min: 1, Max: 20}).UID(),
-		tw.AddService(gcptwin.Service{Name: "shop", Region: region, Min: 2, Max: 20,
-			Annotations: map[string]string{"owner": "ada"}}).UID())
+		tw.AddService(gcptwin.Service{
+			Name: "shop", Region: region, Min: 2, Max: 20,
+			Annotations: map[string]string{"owner": "ada"},
+		}).UID())
 	g.Tied[tw.AddService(gcptwin.Service{Name: "hook", Region: region}).UID()] = "nothing to stop"
 	g.Tied[tw.AddService(gcptwin.Service{Name: "old", Region: region, RevisionMin: 3}).UID()] = "set on the revision"
-	g.Tied[tw.AddService(gcptwin.Service{Name: "fn", Region: region, Min: 1,
-		Labels: map[string]string{"goog-managed-by": "cloudfunctions"}}).UID()] = "Cloud Function"
+	g.Tied[tw.AddService(gcptwin.Service{
+		Name: "fn", Region: region, Min: 1,
+		Labels: map[string]string{"goog-managed-by": "cloudfunctions"},
+	}).UID()] = "Cloud Function"
 	return g
 }
 

@@ -183,7 +183,8 @@ func databaseState(ctx context.Context, p place, r ref, d *googlerest.DatabaseIn
 
 // databaseOperations returns the newest operation of the instance, and the one that has not ended; either may be nil.
 func databaseOperations(ctx context.Context, p place, r ref) (newest, pending *googlerest.DatabaseOperation,
-	err error) {
+	err error,
+) {
 	out, err := call[googlerest.DatabaseOperationList](ctx, p.session, googlerest.Get("cloudsql.instances.get",
 		googlerest.SQLAdmin+"projects/{project}/operations", p.project).Set("instance", r.name).SetInt("maxResults",
 		10))

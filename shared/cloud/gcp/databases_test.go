@@ -50,8 +50,10 @@ func TestADatabaseThatIsReplicatedIsRefused(t *testing.T) {
 	tw, c := connect(t)
 	primary := tw.AddDatabase(gcptwin.Database{Name: "main", Region: region, Replicas: []string{"copy-1", "copy-2"}})
 	replica := tw.AddDatabase(gcptwin.Database{Name: "copy-1", Region: region, ReplicaOf: "main"})
-	for d, says := range map[*gcptwin.Database]string{primary: "primary of read replicas (copy-1, copy-2)",
-		replica: "read replica of main"} {
+	for d, says := range map[*gcptwin.Database]string{
+		primary: "primary of read replicas (copy-1, copy-2)",
+		replica: "read replica of main",
+	} {
 		err := act(t, c, cloud.Stop, cloud.GCPCloudSQL, cloud.Target{UID: d.UID()})
 		wantClass(t, "stop of "+d.Name, err, cloud.Unsupported)
 		if !strings.Contains(err.Error(), says) ||
@@ -64,8 +66,10 @@ func TestADatabaseThatIsReplicatedIsRefused(t *testing.T) {
 
 func TestADatabaseThatNeedsSomebodySaysWhy(t *testing.T) {
 	tw, c := connect(t)
-	unpaid := tw.AddDatabase(gcptwin.Database{Name: "unpaid", Region: region, State: "SUSPENDED",
-		Suspension: []string{"BILLING_ISSUE"}})
+	unpaid := tw.AddDatabase(gcptwin.Database{
+		Name: "unpaid", Region: region, State: "SUSPENDED",
+		Suspension: []string{"BILLING_ISSUE"},
+	})
 	if s := state(t, c, cloud.GCPCloudSQL, unpaid.UID()); s.Status != cloud.Unknown || s.Reason != "BILLING_ISSUE" {
 		t.Errorf("suspended: %+v; want unknown: the owner has not stopped it", s)
 	}
@@ -76,10 +80,14 @@ func TestADatabaseThatNeedsSomebodySaysWhy(t *testing.T) {
 		s.Reason != "its last operation, UPDATE, failed: INTERNAL_ERROR: no luck" {
 		t.Errorf("after a failed start: %+v", s)
 	}
-	for native, want := range map[string]cloud.Status{"MAINTENANCE": cloud.Pending, "PENDING_CREATE": cloud.Pending,
-		"PENDING_DELETE": cloud.Terminated, "FAILED": cloud.Unknown} {
-		d := tw.AddDatabase(gcptwin.Database{Name: "is-" + strings.ToLower(strings.ReplaceAll(native, "_", "-")),
-			Region: region, State: native})
+	for native, want := range map[string]cloud.Status{
+		"MAINTENANCE": cloud.Pending, "PENDING_CREATE": cloud.Pending,
+		"PENDING_DELETE": cloud.Terminated, "FAILED": cloud.Unknown,
+	} {
+		d := tw.AddDatabase(gcptwin.Database{
+			Name:   "is-" + strings.ToLower(strings.ReplaceAll(native, "_", "-")),
+			Region: region, State: native,
+		})
 		if s := state(t, c, cloud.GCPCloudSQL, d.UID()); s.Status != want {
 			t.Errorf("%s reads %s; want %s", native, s.Status, want)
 		}
@@ -89,8 +97,10 @@ func TestADatabaseThatNeedsSomebodySaysWhy(t *testing.T) {
 func TestADatabaseIsChangedInTheVersionThatWasRead(t *testing.T) {
 	tw, c := connect(t)
 	d := tw.AddDatabase(gcptwin.Database{Name: "orders", Region: region})
-	tw.AddFault(gcptwin.Fault{Op: "sql.instances.patch", Reason: "staleData", Message: "out of date", Status: 412,
-		Times: 1})
+	tw.AddFault(gcptwin.Fault{
+		Op: "sql.instances.patch", Reason: "staleData", Message: "out of date", Status: 412,
+		Times: 1,
+	})
 	wantClass(t, "a change of settings that changed meanwhile",
 		act(t, c, cloud.Stop, cloud.GCPCloudSQL, cloud.Target{UID: d.UID()}), cloud.Moving)
 	if body := tw.Calls("sql.instances.patch")[0].Body; !strings.Contains(body, `"settingsVersion":"7"`) {

@@ -94,8 +94,10 @@ type wireStatus struct {
 
 // parseAnswer parses the body of an error answer. For a body that is not Google's it uses the HTTP status.
 func parseAnswer(status int, body []byte) answer {
-	a := answer{status: status, code: strings.ReplaceAll(http.StatusText(status), " ", ""),
-		message: fmt.Sprintf("HTTP %d without a message", status)}
+	a := answer{
+		status: status, code: strings.ReplaceAll(http.StatusText(status), " ", ""),
+		message: fmt.Sprintf("HTTP %d without a message", status),
+	}
 	var w wireError
 	if json.Unmarshal(body, &w) != nil || len(w.Error) == 0 {
 		return a

@@ -23,8 +23,10 @@ func tellAll(tw *gcptwin.Cloud) {
 		"scopes":["https://www.googleapis.com/auth/cloud-platform"]}],
 		"metadata":{"items":[{"key":"serial-port-enable","value":"1"}]},"lastStartTimestamp":"2026-03-01T00:00:00Z",
 		"disks":[{"type":"PERSISTENT","boot":true,"licenses":["https://x/global/licenses/windows-server-2022-dc"]}]}`)
-	tw.AddGroup(gcptwin.Group{Name: "workers", Zone: zone, Size: 3,
-		Scaler: &gcptwin.Scaler{Min: 2, Max: 9, Mode: "ON"}})
+	tw.AddGroup(gcptwin.Group{
+		Name: "workers", Zone: zone, Size: 3,
+		Scaler: &gcptwin.Scaler{Min: 2, Max: 9, Mode: "ON"},
+	})
 	tw.Describe("workers", `{"autoHealingPolicies":[{"healthCheck":"x"}]}`)
 	tw.AddDatabase(gcptwin.Database{Name: "orders", Region: region, Replicas: []string{"copy"}})
 	tw.Describe("orders", `{"databaseVersion":"POSTGRES_16","settings":{"tier":"db-custom-4-16384",
@@ -34,8 +36,10 @@ func tellAll(tw *gcptwin.Cloud) {
 		"ipConfiguration":{"ipv4Enabled":true,"sslMode":"ENCRYPTED_ONLY",
 		"authorizedNetworks":[{"value":"0.0.0.0/0"}]}}}`)
 	prod := tw.AddCluster(gcptwin.Cluster{Name: "prod", Location: region})
-	tw.AddPool(prod, gcptwin.Pool{Name: "batch", Zones: []string{zone},
-		Scaling: map[string]any{"enabled": true, "minNodeCount": 1, "maxNodeCount": 5}}, 3)
+	tw.AddPool(prod, gcptwin.Pool{
+		Name: "batch", Zones: []string{zone},
+		Scaling: map[string]any{"enabled": true, "minNodeCount": 1, "maxNodeCount": 5},
+	}, 3)
 	tw.Describe("batch",
 		`{"config":{"spot":true,"serviceAccount":"nodes@acme"},"management":{"autoUpgrade":true,"autoRepair":true}}`)
 	tw.AddService(gcptwin.Service{Name: "shop", Region: region, Min: 2, Max: 9})
@@ -47,18 +51,28 @@ func tellAll(tw *gcptwin.Cloud) {
 	instance := "compute.googleapis.com/projects/acme-prod/zones/" + zone + "/instances/web"
 	user := `"users":["https://www.googleapis.com/compute/v1/projects/acme-prod/zones/` + zone + `/instances/web"]`
 	for _, a := range []struct{ kind, at, path, thing string }{
-		{"compute.googleapis.com/Disk", zone, disk,
+		{
+			"compute.googleapis.com/Disk", zone, disk,
 			`{"sizeGb":"100","type":"https://x/diskTypes/pd-ssd","lastDetachTimestamp":"2026-02-01T00:00:00Z",
-				"resourcePolicies":["x"],` + user + `}`},
-		{"compute.googleapis.com/Instance", zone, instance,
-			`{"status":"TERMINATED","lastStopTimestamp":"2026-02-02T00:00:00Z"}`},
-		{"compute.googleapis.com/Snapshot", "eu", "compute.googleapis.com/projects/acme-prod/global/snapshots/s",
+				"resourcePolicies":["x"],` + user + `}`,
+		},
+		{
+			"compute.googleapis.com/Instance", zone, instance,
+			`{"status":"TERMINATED","lastStopTimestamp":"2026-02-02T00:00:00Z"}`,
+		},
+		{
+			"compute.googleapis.com/Snapshot", "eu", "compute.googleapis.com/projects/acme-prod/global/snapshots/s",
 			`{"sourceDisk":"https://x/projects/acme-prod/zones/` + zone +
-				`/disks/data","creationTimestamp":"2026-02-03T00:00:00Z"}`},
-		{"compute.googleapis.com/Address", region, "compute.googleapis.com/projects/acme-prod/regions/r/addresses/a",
-			`{"status":"IN_USE","addressType":"EXTERNAL",` + user + `}`},
-		{"redis.googleapis.com/Instance", region, "redis.googleapis.com/projects/acme-prod/locations/r/instances/c",
-			`{"tier":"STANDARD_HA","memorySizeGb":5,"authEnabled":true}`},
+				`/disks/data","creationTimestamp":"2026-02-03T00:00:00Z"}`,
+		},
+		{
+			"compute.googleapis.com/Address", region, "compute.googleapis.com/projects/acme-prod/regions/r/addresses/a",
+			`{"status":"IN_USE","addressType":"EXTERNAL",` + user + `}`,
+		},
+		{
+			"redis.googleapis.com/Instance", region, "redis.googleapis.com/projects/acme-prod/locations/r/instances/c",
+			`{"tier":"STANDARD_HA","memorySizeGb":5,"authEnabled":true}`,
+		},
 	} {
 		one := asset(a.kind, a.at, a.path)
 		one.Thing = a.thing

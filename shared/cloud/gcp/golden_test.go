@@ -32,10 +32,14 @@ var makers = map[string]func(*gcptwin.Cloud) string{
 		return tw.AddInstance(gcptwin.Instance{Name: "web", Zone: region + "-b", Policies: []string{"nightly"}}).UID()
 	},
 	cloud.GCPMIG: func(tw *gcptwin.Cloud) string {
-		tw.AddGroup(gcptwin.Group{Name: "jobs", Region: region, Size: 1,
-			Scaler: &gcptwin.Scaler{Min: 1, Max: 2, Mode: "ON"}})
-		return tw.AddGroup(gcptwin.Group{Name: "api", Zone: region + "-b", Size: 3,
-			Scaler: &gcptwin.Scaler{Min: 2, Max: 9, Mode: "ON"}}).UID()
+		tw.AddGroup(gcptwin.Group{
+			Name: "jobs", Region: region, Size: 1,
+			Scaler: &gcptwin.Scaler{Min: 1, Max: 2, Mode: "ON"},
+		})
+		return tw.AddGroup(gcptwin.Group{
+			Name: "api", Zone: region + "-b", Size: 3,
+			Scaler: &gcptwin.Scaler{Min: 2, Max: 9, Mode: "ON"},
+		}).UID()
 	},
 	cloud.GCPCloudSQL: func(tw *gcptwin.Cloud) string {
 		return tw.AddDatabase(gcptwin.Database{Name: "orders", Region: region}).UID()

@@ -40,8 +40,10 @@ func (g group) nativeScaling() groupNative {
 		out.Size = g.TargetSize
 	}
 	if p := g.policy(); p != nil {
-		out.Scaler = &scalerNative{g.scaler.Name, p.MinNumReplicas, p.MaxNumReplicas, p.Mode, p.CPUUtilization,
-			p.CoolDownPeriodSec}
+		out.Scaler = &scalerNative{
+			g.scaler.Name, p.MinNumReplicas, p.MaxNumReplicas, p.Mode, p.CPUUtilization,
+			p.CoolDownPeriodSec,
+		}
 	}
 	return out
 }
@@ -52,8 +54,10 @@ func (g group) sizedByHand() bool { return g.policy() == nil || g.mode() == mode
 // autoscaling returns the scaling of the group. A group without an autoscaler has its size as minimum, maximum and
 // desired size.
 func (g group) autoscaling() cloud.Autoscaling {
-	out := cloud.Autoscaling{Min: g.TargetSize, Max: g.TargetSize, Desired: g.TargetSize,
-		SizedByProvider: !g.sizedByHand()}
+	out := cloud.Autoscaling{
+		Min: g.TargetSize, Max: g.TargetSize, Desired: g.TargetSize,
+		SizedByProvider: !g.sizedByHand(),
+	}
 	if p := g.policy(); p != nil {
 		out.Min, out.Max = p.MinNumReplicas, p.MaxNumReplicas
 		if p.CPUUtilization != nil {
@@ -107,8 +111,10 @@ func (g group) wantedScaling(want cloud.Autoscaling) groupNative {
 		return groupNative{Size: want.Desired}
 	}
 	if to.Scaler == nil {
-		to = groupNative{Scaler: &scalerNative{Name: g.Name, Mode: modeOn,
-			CPU: &googlerest.CPUUtilization{UtilizationTarget: usualUtilization}, Cooldown: 60}}
+		to = groupNative{Scaler: &scalerNative{
+			Name: g.Name, Mode: modeOn,
+			CPU: &googlerest.CPUUtilization{UtilizationTarget: usualUtilization}, Cooldown: 60,
+		}}
 	}
 	if to.Size > 0 {
 		to.Size = want.Desired

@@ -17,10 +17,14 @@ var groups = kind{
 	Kind:    catalogueKind(cloud.GCPMIG),
 	service: "compute.googleapis.com", collection: "instanceGroupManagers",
 	needs: needs{
-		discover: []string{"compute.instanceGroupManagers.list", "compute.instanceGroupManagers.get",
-			"compute.autoscalers.list", "compute.autoscalers.get"},
-		startStop: []string{"compute.instanceGroupManagers.update", "compute.autoscalers.update",
-			"compute.zoneOperations.get", "compute.regionOperations.get"},
+		discover: []string{
+			"compute.instanceGroupManagers.list", "compute.instanceGroupManagers.get",
+			"compute.autoscalers.list", "compute.autoscalers.get",
+		},
+		startStop: []string{
+			"compute.instanceGroupManagers.update", "compute.autoscalers.update",
+			"compute.zoneOperations.get", "compute.regionOperations.get",
+		},
 		scale: []string{
 			"compute.instanceGroupManagers.update", "compute.autoscalers.update", "compute.autoscalers.create",
 			"compute.autoscalers.delete",

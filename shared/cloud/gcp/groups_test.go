@@ -63,11 +63,15 @@ func TestAGroupIsResizedWhileItsAutoscalerIsOff(t *testing.T) {
 
 func TestAGroupThatIsHalfDoneIsActedOnAgain(t *testing.T) {
 	tw, c := connect(t)
-	g := tw.AddGroup(gcptwin.Group{Name: "api", Zone: region + "-b", Size: 3,
-		Scaler: &gcptwin.Scaler{Min: 2, Max: 9, Mode: "ON"}})
+	g := tw.AddGroup(gcptwin.Group{
+		Name: "api", Zone: region + "-b", Size: 3,
+		Scaler: &gcptwin.Scaler{Min: 2, Max: 9, Mode: "ON"},
+	})
 	before := state(t, c, cloud.GCPMIG, g.UID()).Snapshot
-	stuck := gcptwin.Fault{Op: "compute.instanceGroupManagers.resize", Reason: "backendError", Message: "Backend Error",
-		Status: 503, Times: -1}
+	stuck := gcptwin.Fault{
+		Op: "compute.instanceGroupManagers.resize", Reason: "backendError", Message: "Backend Error",
+		Status: 503, Times: -1,
+	}
 	tw.AddFault(stuck)
 	wantClass(t, "stop that fails at its second call", act(t, c, cloud.Stop, cloud.GCPMIG, cloud.Target{UID: g.UID()}),
 		cloud.Transient)
@@ -81,8 +85,10 @@ func TestAGroupThatIsHalfDoneIsActedOnAgain(t *testing.T) {
 		t.Fatalf("second stop: %v, size %d", err, g.Size)
 	}
 	tw.SettleAll()
-	tw.AddFault(gcptwin.Fault{Op: "compute.autoscalers.patch", Reason: "backendError", Message: "Backend Error",
-		Status: 503, Times: -1})
+	tw.AddFault(gcptwin.Fault{
+		Op: "compute.autoscalers.patch", Reason: "backendError", Message: "Backend Error",
+		Status: 503, Times: -1,
+	})
 	wantClass(t, "start that fails at its second call",
 		act(t, c, cloud.Start, cloud.GCPMIG, cloud.Target{UID: g.UID(), Snapshot: before}), cloud.Transient)
 	tw.SettleAll()
@@ -98,10 +104,14 @@ func TestAGroupThatIsHalfDoneIsActedOnAgain(t *testing.T) {
 
 func TestAResizeThatGoogleForbidsIsToBeReadAgain(t *testing.T) {
 	tw, c := connect(t)
-	g := tw.AddGroup(gcptwin.Group{Name: "api", Zone: region + "-b", Size: 3,
-		Scaler: &gcptwin.Scaler{Min: 2, Max: 9, Mode: "OFF"}})
-	tw.AddFault(gcptwin.Fault{Op: "compute.instanceGroupManagers.resize", Reason: "conditionNotMet",
-		Message: "Resize is forbidden", Status: 412, Times: 1})
+	g := tw.AddGroup(gcptwin.Group{
+		Name: "api", Zone: region + "-b", Size: 3,
+		Scaler: &gcptwin.Scaler{Min: 2, Max: 9, Mode: "OFF"},
+	})
+	tw.AddFault(gcptwin.Fault{
+		Op: "compute.instanceGroupManagers.resize", Reason: "conditionNotMet",
+		Message: "Resize is forbidden", Status: 412, Times: 1,
+	})
 	err := act(t, c, cloud.Stop, cloud.GCPMIG, cloud.Target{UID: g.UID()})
 	wantClass(t, "412", err, cloud.Moving)
 	if n := len(tw.Calls("compute.instanceGroupManagers.resize")); n != 1 {
@@ -113,8 +123,10 @@ func TestAResizeThatGoogleForbidsIsToBeReadAgain(t *testing.T) {
 func TestAnAutoscalerThatIsSlowToGoOffIsWaitedForALittle(t *testing.T) {
 	tw, c := connect(t)
 	tw.Slow = true
-	g := tw.AddGroup(gcptwin.Group{Name: "api", Zone: region + "-b", Size: 3,
-		Scaler: &gcptwin.Scaler{Min: 2, Max: 9, Mode: "ON"}})
+	g := tw.AddGroup(gcptwin.Group{
+		Name: "api", Zone: region + "-b", Size: 3,
+		Scaler: &gcptwin.Scaler{Min: 2, Max: 9, Mode: "ON"},
+	})
 	wantClass(t, "stop", act(t, c, cloud.Stop, cloud.GCPMIG, cloud.Target{UID: g.UID()}), cloud.Moving)
 	if len(tw.Calls("compute.instanceGroupManagers.resize")) != 0 || g.Size != 3 {
 		t.Error("the size was set while the autoscaler was on")
@@ -128,8 +140,10 @@ func TestAnAutoscalerThatIsSlowToGoOffIsWaitedForALittle(t *testing.T) {
 
 func TestAGroupWhoseMemoryIsLostIsStartedByItsMark(t *testing.T) {
 	tw, c := connect(t)
-	g := tw.AddGroup(gcptwin.Group{Name: "api", Zone: region + "-b", Size: 4,
-		Scaler: &gcptwin.Scaler{Min: 2, Max: 9, Mode: "ON"}})
+	g := tw.AddGroup(gcptwin.Group{
+		Name: "api", Zone: region + "-b", Size: 4,
+		Scaler: &gcptwin.Scaler{Min: 2, Max: 9, Mode: "ON"},
+	})
 	if err := act(t, c, cloud.Stop, cloud.GCPMIG, cloud.Target{UID: g.UID()}); err != nil {
 		t.Fatal(err)
 	}
@@ -144,8 +158,10 @@ func TestAGroupWhoseMemoryIsLostIsStartedByItsMark(t *testing.T) {
 func TestStart_InventsNoSizeOfAGroup(t *testing.T) {
 	tw, c := connect(t)
 	plain := tw.AddGroup(gcptwin.Group{Name: "plain", Zone: region + "-b"})
-	scaled := tw.AddGroup(gcptwin.Group{Name: "scaled", Zone: region + "-b",
-		Scaler: &gcptwin.Scaler{Min: 3, Max: 9, Mode: "OFF"}})
+	scaled := tw.AddGroup(gcptwin.Group{
+		Name: "scaled", Zone: region + "-b",
+		Scaler: &gcptwin.Scaler{Min: 3, Max: 9, Mode: "OFF"},
+	})
 	idle := tw.AddGroup(gcptwin.Group{Name: "idle", Zone: region + "-b", Scaler: &gcptwin.Scaler{Max: 9, Mode: "ON"}})
 	for name, memory := range map[string]string{
 		"nothing remembered":                     "",
@@ -189,8 +205,10 @@ func TestAGroupIsRefusedThatAResizeWouldHarm(t *testing.T) {
 
 func TestAGroupWithoutMachinesSaysSo(t *testing.T) {
 	tw, c := connect(t)
-	g := tw.AddGroup(gcptwin.Group{Name: "api", Zone: region + "-b", Size: 1, NoCapacity: true,
-		Scaler: &gcptwin.Scaler{Min: 1, Max: 4, Mode: "OFF"}})
+	g := tw.AddGroup(gcptwin.Group{
+		Name: "api", Zone: region + "-b", Size: 1, NoCapacity: true,
+		Scaler: &gcptwin.Scaler{Min: 1, Max: 4, Mode: "OFF"},
+	})
 	tw.ChangeLocked(func() { g.Size = 3 })
 	if s := state(t, c, cloud.GCPMIG, g.UID()); s.Status != cloud.Starting ||
 		s.Reason != "1 of 3 instances are up: The zone has no machines of this type left" {
@@ -200,8 +218,10 @@ func TestAGroupWithoutMachinesSaysSo(t *testing.T) {
 
 func TestAnAutoscaledGroupIsScaledByItsBounds(t *testing.T) {
 	tw, c := connect(t)
-	g := tw.AddGroup(gcptwin.Group{Name: "api", Zone: region + "-b", Size: 3,
-		Scaler: &gcptwin.Scaler{Min: 2, Max: 9, Mode: "ON"}})
+	g := tw.AddGroup(gcptwin.Group{
+		Name: "api", Zone: region + "-b", Size: 3,
+		Scaler: &gcptwin.Scaler{Min: 2, Max: 9, Mode: "ON"},
+	})
 	plain := tw.AddGroup(gcptwin.Group{Name: "plain", Zone: region + "-b", Size: 3})
 	zero, five := int64(0), int64(5)
 	wantClass(t, "a size for it", c.Scale(t.Context(), cloud.GCPMIG, region, g.UID(), cloud.Capacity{Desired: &five}),

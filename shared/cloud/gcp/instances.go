@@ -17,8 +17,10 @@ var instances = kind{
 	Kind:    catalogueKind(cloud.GCPCompute),
 	service: "compute.googleapis.com", collection: "instances",
 	needs: needs{
-		discover: []string{"compute.instances.list", "compute.regions.list", "compute.resourcePolicies.get",
-			"compute.zoneOperations.list"},
+		discover: []string{
+			"compute.instances.list", "compute.regions.list", "compute.resourcePolicies.get",
+			"compute.zoneOperations.list",
+		},
 		startStop: []string{"compute.instances.start", "compute.instances.stop", "compute.instances.resume"},
 	},
 	list: listInstances,
@@ -54,8 +56,10 @@ func listInstances(ctx context.Context, p place, page string) (cloud.ResourcePag
 func (p place) missingZonesError(unreachable []string) error {
 	for _, scope := range unreachable {
 		if regionOf(lastPart(scope)) == p.region {
-			return &cloud.Error{Class: cloud.Transient, Code: "Unreachable",
-				Message: scope + " did not answer: the list is not complete"}
+			return &cloud.Error{
+				Class: cloud.Transient, Code: "Unreachable",
+				Message: scope + " did not answer: the list is not complete",
+			}
 		}
 	}
 	return nil

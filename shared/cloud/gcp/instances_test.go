@@ -25,8 +25,10 @@ func TestAnInstanceIsRefusedThatAStopWouldHarm(t *testing.T) {
 	for says, i := range map[string]gcptwin.Instance{
 		"has 1 local SSD, whose data a stop would discard":                                  {LocalSSDs: 1},
 		"member of managed instance group web, which would make it again: act on the group": {Group: "web"},
-		"node of GKE node pool blue: act on the node pool": {Group: "gke",
-			Labels: map[string]string{"goog-k8s-node-pool-name": "blue"}},
+		"node of GKE node pool blue: act on the node pool": {
+			Group:  "gke",
+			Labels: map[string]string{"goog-k8s-node-pool-name": "blue"},
+		},
 		"node of Dataproc cluster sparks: stop the cluster": {
 			Labels: map[string]string{"goog-dataproc-cluster-name": "sparks"},
 		},

@@ -54,8 +54,10 @@ func TestErrorsAreClassified(t *testing.T) {
 		{older(400, "GCE_STOCKOUT"), "GCE_STOCKOUT", cloud.NoCapacity},
 		{newer(429, "RESOURCE_EXHAUSTED", "RATE_LIMIT_EXCEEDED"), "RATE_LIMIT_EXCEEDED", cloud.Throttled},
 		{newer(403, "PERMISSION_DENIED", "IAM_PERMISSION_DENIED"), "IAM_PERMISSION_DENIED", cloud.Denied},
-		{newer(403, "PERMISSION_DENIED", "ACCESS_TOKEN_SCOPE_INSUFFICIENT"), "ACCESS_TOKEN_SCOPE_INSUFFICIENT",
-			cloud.Refused},
+		{
+			newer(403, "PERMISSION_DENIED", "ACCESS_TOKEN_SCOPE_INSUFFICIENT"), "ACCESS_TOKEN_SCOPE_INSUFFICIENT",
+			cloud.Refused,
+		},
 		{newer(401, "UNAUTHENTICATED", "ACCESS_TOKEN_EXPIRED"), "ACCESS_TOKEN_EXPIRED", cloud.Refused},
 		{newer(400, "FAILED_PRECONDITION", ""), "FAILED_PRECONDITION", cloud.Moving},
 		{newer(409, "ABORTED", ""), "ABORTED", cloud.Moving},
@@ -74,20 +76,26 @@ func TestErrorsAreClassified(t *testing.T) {
 
 func TestAnAnswerThatIsNotGooglesIsToldByItsStatus(t *testing.T) {
 	for body, want := range map[string]answer{
-		"<html>502</html>": {status: 502, code: "BadGateway",
-			message: "HTTP 502 without a message"},
+		"<html>502</html>": {
+			status: 502, code: "BadGateway",
+			message: "HTTP 502 without a message",
+		},
 		`{"error":"invalid_grant"}`:         {status: 502, code: "invalid_grant", message: "invalid_grant"},
 		`{"error":{"message":"the words"}}`: {status: 502, code: "BadGateway", message: "the words"},
-		`{"error":[1]}`: {status: 502, code: "BadGateway",
-			message: "HTTP 502 without a message"},
+		`{"error":[1]}`: {
+			status: 502, code: "BadGateway",
+			message: "HTTP 502 without a message",
+		},
 		`{"error":"x","error_description":"the words"}`: {status: 502, code: "x", message: "the words"},
 	} {
 		if got := parseAnswer(http.StatusBadGateway, []byte(body)); got != want {
 			t.Errorf("%s: %+v; want %+v", body, got, want)
 		}
 	}
-	for err, code := range map[error]string{context.Canceled: "Cancelled", context.DeadlineExceeded: "Timeout",
-		io.ErrUnexpectedEOF: "NoAnswer"} {
+	for err, code := range map[error]string{
+		context.Canceled: "Cancelled", context.DeadlineExceeded: "Timeout",
+		io.ErrUnexpectedEOF: "NoAnswer",
+	} {
 		e, ok := errors.AsType[*cloud.Error](classifyError("x", fmt.Errorf("call: %w", err)))
 		if !ok || e.Class != cloud.Transient || e.Code != code {
 			t.Errorf("%v: %+v; want transient, %s", err, e, code)

@@ -51,7 +51,8 @@ func catalogueKind(kind string) cloud.Kind {
 // eachPage reads a listing to its end. The caller takes each page, returns the token of the next, and bounds the
 // listing by an error.
 func eachPage[T any](ctx context.Context, s *session, r *googlerest.Request,
-	take func(*T) (next string, err error)) error {
+	take func(*T) (next string, err error),
+) error {
 	for {
 		out, err := call[T](ctx, s, r)
 		if err != nil {

@@ -10,15 +10,23 @@ import (
 
 func TestEveryStateOfWhatGoogleManagesIsPlaced(t *testing.T) {
 	for kind, states := range map[string]map[string]cloud.Status{
-		cloud.GCPWorkstation: {"STATE_RUNNING": cloud.Running, "STATE_STOPPED": cloud.Stopped,
+		cloud.GCPWorkstation: {
+			"STATE_RUNNING": cloud.Running, "STATE_STOPPED": cloud.Stopped,
 			"STATE_SUSPENDED": cloud.Stopped, "STATE_STARTING": cloud.Starting, "STATE_STOPPING": cloud.Stopping,
-			"NEW": cloud.Unknown},
-		cloud.GCPNotebook: {"ACTIVE": cloud.Running, "PROVISIONING": cloud.Starting, "STOPPED": cloud.Stopped,
-			"SUSPENDED": cloud.Stopped, "UPGRADING": cloud.Pending, "ORPHANED": cloud.Unknown},
-		cloud.GCPDataproc: {"RUNNING": cloud.Running, "STOPPED": cloud.Stopped, "UPDATING": cloud.Pending,
-			"ERROR": cloud.Unknown, "ERROR_DUE_TO_UPDATE": cloud.Unknown},
-		cloud.GCPAlloyDB: {"READY": cloud.Running, "STOPPING": cloud.Stopping, "MAINTENANCE": cloud.Pending,
-			"FAILED": cloud.Unknown},
+			"NEW": cloud.Unknown,
+		},
+		cloud.GCPNotebook: {
+			"ACTIVE": cloud.Running, "PROVISIONING": cloud.Starting, "STOPPED": cloud.Stopped,
+			"SUSPENDED": cloud.Stopped, "UPGRADING": cloud.Pending, "ORPHANED": cloud.Unknown,
+		},
+		cloud.GCPDataproc: {
+			"RUNNING": cloud.Running, "STOPPED": cloud.Stopped, "UPDATING": cloud.Pending,
+			"ERROR": cloud.Unknown, "ERROR_DUE_TO_UPDATE": cloud.Unknown,
+		},
+		cloud.GCPAlloyDB: {
+			"READY": cloud.Running, "STOPPING": cloud.Stopping, "MAINTENANCE": cloud.Pending,
+			"FAILED": cloud.Unknown,
+		},
 	} {
 		t.Run(kind, func(t *testing.T) {
 			tw, c := connect(t)
@@ -41,7 +49,9 @@ func TestAlloyDB_MovesToWhereItsPolicyPoints(t *testing.T) {
 		state, policy string
 		want          cloud.Status
 	}{
-		{"READY", "ALWAYS", cloud.Running}, {"READY", "NEVER", cloud.Stopping}, {"STOPPED", "NEVER", cloud.Stopped},
+		{"READY", "ALWAYS", cloud.Running},
+		{"READY", "NEVER", cloud.Stopping},
+		{"STOPPED", "NEVER", cloud.Stopped},
 		{"STOPPED", "ALWAYS", cloud.Starting},
 	} {
 		tw.ChangeLocked(func() { m.State, m.Body["activationPolicy"] = tt.state, tt.policy })
@@ -69,10 +79,14 @@ func TestDataproc_WhatAStopWouldHarmIsRefused(t *testing.T) {
 func TestWorkstations_APlaceThatDoesNotAnswerIsNoEmptyList(t *testing.T) {
 	tw, c := connect(t)
 	tw.AddWorkstation(region, "ada")
-	for _, op := range []string{"workstations.workstationClusters.list", "workstations.workstationConfigs.list",
-		"workstations.workstations.list"} {
-		tw.AddFault(gcptwin.Fault{Op: op, Reason: "PERMISSION_DENIED",
-			Message: "Permission '" + op + "' denied on resource", Status: 403, Times: -1})
+	for _, op := range []string{
+		"workstations.workstationClusters.list", "workstations.workstationConfigs.list",
+		"workstations.workstations.list",
+	} {
+		tw.AddFault(gcptwin.Fault{
+			Op: op, Reason: "PERMISSION_DENIED",
+			Message: "Permission '" + op + "' denied on resource", Status: 403, Times: -1,
+		})
 		_, err := c.List(t.Context(), cloud.GCPWorkstation, region, "")
 		wantClass(t, "list without "+op, err, cloud.Denied)
 		tw.EndFaults()

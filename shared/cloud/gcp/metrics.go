@@ -67,8 +67,10 @@ var meters = map[string]meter{
 	cloud.GCPGKENodepool: {
 		place: `resource.type = "k8s_node" AND resource.labels.location = starts_with("%s")`,
 		name:  "resource.labels.cluster_name",
-		groups: []string{"resource.labels.location", "resource.labels.cluster_name",
-			`metadata.user_labels."` + poolLabel + `"`},
+		groups: []string{
+			"resource.labels.location", "resource.labels.cluster_name",
+			`metadata.user_labels."` + poolLabel + `"`,
+		},
 		asked: func(r ref) (string, string) { return r.cluster, r.location + "/" + r.cluster + "/" + r.name },
 		told: func(s *googlerest.TimeSeries) string {
 			if s.Metadata == nil {

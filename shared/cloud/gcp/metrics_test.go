@@ -18,8 +18,10 @@ func cpu(i *gcptwin.Instance, first, second float64) gcptwin.Series {
 	return gcptwin.Series{
 		Metric: "compute.googleapis.com/instance/cpu/utilization", Resource: "gce_instance",
 		Labels: map[string]string{"zone": i.Zone}, MetricLabels: map[string]string{"instance_name": i.Name},
-		At: map[time.Time]float64{midnight.Add(time.Hour): first, midnight.Add(2 * time.Hour): second,
-			midnight.Add(30 * time.Hour): 1},
+		At: map[time.Time]float64{
+			midnight.Add(time.Hour): first, midnight.Add(2 * time.Hour): second,
+			midnight.Add(30 * time.Hour): 1,
+		},
 	}
 }
 
@@ -113,8 +115,10 @@ func TestMetricsOfWhatHasPartsAreMadeOneSeries(t *testing.T) {
 				Labels: map[string]string{"location": "europe-west1", "cluster_name": "prod"},
 				User:   map[string]string{"cloud.google.com/gke-nodepool": "batch"},
 			},
-			map[string]float64{"node/cpu/allocatable_utilization ALIGN_MAX": 0.6,
-				"node/cpu/allocatable_utilization ALIGN_MEAN": 0.4},
+			map[string]float64{
+				"node/cpu/allocatable_utilization ALIGN_MAX":  0.6,
+				"node/cpu/allocatable_utilization ALIGN_MEAN": 0.4,
+			},
 		},
 		cloud.GCPCloudRun: {
 			"//run.googleapis.com/projects/acme-prod/locations/europe-west1/services/shop",
@@ -123,15 +127,19 @@ func TestMetricsOfWhatHasPartsAreMadeOneSeries(t *testing.T) {
 				Labels:       map[string]string{"location": "europe-west1", "service_name": "shop"},
 				MetricLabels: map[string]string{"state": "idle"},
 			},
-			map[string]float64{"container/instance_count ALIGN_MEAN": 0.8,
-				"container/instance_count state=idle ALIGN_MEAN": 0.8},
+			map[string]float64{
+				"container/instance_count ALIGN_MEAN":            0.8,
+				"container/instance_count state=idle ALIGN_MEAN": 0.8,
+			},
 		},
 		"gcp-memorystore": {
 			"//redis.googleapis.com/projects/acme-prod/locations/europe-west1/instances/c",
 			gcptwin.Series{
 				Metric: "redis.googleapis.com/stats/memory/usage_ratio", Resource: "redis_instance",
-				Labels: map[string]string{"region": "europe-west1",
-					"instance_id": "projects/acme-prod/locations/europe-west1/instances/c"},
+				Labels: map[string]string{
+					"region":      "europe-west1",
+					"instance_id": "projects/acme-prod/locations/europe-west1/instances/c",
+				},
 			},
 			map[string]float64{"stats/memory/usage_ratio ALIGN_MAX": 0.6},
 		},
@@ -167,8 +175,10 @@ func TestMetricsOfTenThousandResourcesTakeFewCalls(t *testing.T) {
 	tw.Page = 4166                                            // series of 24 points that a page holds
 	for n := range 10_000 {
 		name := fmt.Sprint("web-", n)
-		s := gcptwin.Series{Resource: "gce_instance", Labels: map[string]string{"zone": region + "-b"},
-			MetricLabels: map[string]string{"instance_name": name}, At: at}
+		s := gcptwin.Series{
+			Resource: "gce_instance", Labels: map[string]string{"zone": region + "-b"},
+			MetricLabels: map[string]string{"instance_name": name}, At: at,
+		}
 		s.Metric = "compute.googleapis.com/instance/cpu/utilization"
 		tw.AddSeries(s)
 		uids = append(uids, "//compute.googleapis.com/projects/"+gcptwin.Project+"/zones/"+region+"-b/instances/"+name)

@@ -32,8 +32,10 @@ const (
 )
 
 // typesWithNeighbours are the types of assets that need neighbours.
-var typesWithNeighbours = []string{"compute.googleapis.com/Disk", "compute.googleapis.com/RegionDisk",
-	"compute.googleapis.com/Address"}
+var typesWithNeighbours = []string{
+	"compute.googleapis.com/Disk", "compute.googleapis.com/RegionDisk",
+	"compute.googleapis.com/Address",
+}
 
 // neighbourTTL is how long neighbours are kept for the next page of the same region.
 const neighbourTTL = 30 * time.Second
@@ -41,7 +43,8 @@ const neighbourTTL = 30 * time.Second
 // neighboursOf reads the neighbours of a page: two searches for all pages of a region, none when there is nothing to
 // judge by them.
 func (c *conn) neighboursOf(ctx context.Context, region string, page []*googlerest.Asset) (neighbours,
-	error) {
+	error,
+) {
 	if region == cloud.Global || !slices.ContainsFunc(page, func(a *googlerest.Asset) bool {
 		return slices.Contains(typesWithNeighbours, a.AssetType)
 	}) {
@@ -71,7 +74,8 @@ func (c *conn) neighboursOf(ctx context.Context, region string, page []*googlere
 
 // searchThings reads all assets of a type, and hands on the things themselves.
 func (c *conn) searchThings(ctx context.Context, assetType, query string,
-	take func(name string, t assetResource)) error {
+	take func(name string, t assetResource),
+) error {
 	for page, n := "", 0; n < maxPages; n++ {
 		search := c.searchAssets(page, "name,assetType,versionedResources").Set("assetTypes", assetType)
 		out, err := call[googlerest.AssetList](ctx, c.session, search.Set("query", query))

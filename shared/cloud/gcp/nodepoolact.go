@@ -31,8 +31,10 @@ func (n nodepool) scaling() *nodepoolScaler {
 	if a == nil || !a.Enabled {
 		return nil
 	}
-	return &nodepoolScaler{Min: a.MinNodeCount, Max: a.MaxNodeCount, TotalMin: a.TotalMinNodeCount,
-		TotalMax: a.TotalMaxNodeCount, Location: a.LocationPolicy}
+	return &nodepoolScaler{
+		Min: a.MinNodeCount, Max: a.MaxNodeCount, TotalMin: a.TotalMinNodeCount,
+		TotalMax: a.TotalMaxNodeCount, Location: a.LocationPolicy,
+	}
 }
 
 // actNodepool looks at the pool and takes its two steps in the order that leaves, after a crash in between, a pool on
@@ -134,8 +136,10 @@ func changePool(ctx context.Context, p place, r ref, request *googlerest.Request
 		}
 	}
 	if err == nil && o.Error != nil {
-		return &cloud.Error{Class: cloud.Transient, Op: "container.clusters.update", Code: o.OperationType,
-			Message: o.Error.Message}
+		return &cloud.Error{
+			Class: cloud.Transient, Op: "container.clusters.update", Code: o.OperationType,
+			Message: o.Error.Message,
+		}
 	}
 	return err
 }

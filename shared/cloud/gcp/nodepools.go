@@ -16,8 +16,10 @@ var nodepools = kind{
 	Kind:    catalogueKind(cloud.GCPGKENodepool),
 	service: "container.googleapis.com", collection: "nodePools",
 	needs: needs{
-		discover: []string{"container.clusters.list", "container.clusters.get", "compute.instanceGroupManagers.list",
-			"compute.instanceGroupManagers.get"},
+		discover: []string{
+			"container.clusters.list", "container.clusters.get", "compute.instanceGroupManagers.list",
+			"compute.instanceGroupManagers.get",
+		},
 		startStop: []string{"container.clusters.update", "container.operations.get"},
 		scale:     []string{"container.clusters.update", "container.operations.get"},
 	},

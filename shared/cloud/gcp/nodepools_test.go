@@ -96,8 +96,10 @@ func TestANodePoolThatIsHalfDoneIsActedOnAgain(t *testing.T) {
 	n := addPool(tw,
 		gcptwin.Pool{Scaling: map[string]any{"enabled": true, "minNodeCount": 1.0, "maxNodeCount": 5.0}}, 3)
 	before := state(t, c, cloud.GCPGKENodepool, n.UID()).Snapshot
-	stuck := gcptwin.Fault{Op: "container.nodePools.setSize", Reason: "UNAVAILABLE", Message: "try later", Status: 503,
-		Times: -1}
+	stuck := gcptwin.Fault{
+		Op: "container.nodePools.setSize", Reason: "UNAVAILABLE", Message: "try later", Status: 503,
+		Times: -1,
+	}
 	for _, step := range []struct {
 		verb   cloud.Verb
 		during cloud.Status
@@ -225,10 +227,14 @@ func TestClustersAreNamedAndDescribed(t *testing.T) {
 func TestAClusterIsEnteredWithTheAccountsToken(t *testing.T) {
 	tw, c := connect(t)
 	tw.AddCluster(gcptwin.Cluster{Name: "plain", Location: region, Endpoint: "203.0.113.7", Authority: "UEVN"})
-	tw.AddCluster(gcptwin.Cluster{Name: "inner", Location: region, Endpoint: "10.0.0.3", Authority: "UEVN",
-		Private: true})
-	tw.AddCluster(gcptwin.Cluster{Name: "private", Location: region, Endpoint: "10.0.0.2", Authority: "UEVN",
-		Private: true, DNS: "gke-1.europe-west1.gke.goog"})
+	tw.AddCluster(gcptwin.Cluster{
+		Name: "inner", Location: region, Endpoint: "10.0.0.3", Authority: "UEVN",
+		Private: true,
+	})
+	tw.AddCluster(gcptwin.Cluster{
+		Name: "private", Location: region, Endpoint: "10.0.0.2", Authority: "UEVN",
+		Private: true, DNS: "gke-1.europe-west1.gke.goog",
+	})
 	tw.AddCluster(gcptwin.Cluster{Name: "young", Location: region, Status: "PROVISIONING"})
 	access := c.(cloud.ClusterAccess)
 	plain, err := access.EnterCluster(t.Context(), region, "plain")

@@ -124,8 +124,10 @@ func (w *projectWalk) visitUnit(ctx context.Context, units []cloud.Unit) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, p := range projects {
-		m := cloud.Member{NativeID: p.ProjectID, Name: p.DisplayName, Units: units, Tags: p.Labels,
-			Closed: p.State == deleteRequested}
+		m := cloud.Member{
+			NativeID: p.ProjectID, Name: p.DisplayName, Units: units, Tags: p.Labels,
+			Closed: p.State == deleteRequested,
+		}
 		w.found = append(w.found, m)
 	}
 	for _, f := range folders {

@@ -26,8 +26,10 @@ func organisationTwin() *gcptwin.Cloud {
 		gcptwin.Member{ID: "gone-1234", Title: "Gone", Parent: "folders/4", State: "DELETE_REQUESTED"},
 		gcptwin.Member{ID: "theirs-1234", Title: "Theirs", Parent: "organizations/9"})
 	for i := range 5 {
-		tw.AddMembers(gcptwin.Member{ID: fmt.Sprint("web-shop-", i), Title: fmt.Sprint("Web ", i), Parent: "folders/3",
-			Labels: map[string]string{"env": "prod"}})
+		tw.AddMembers(gcptwin.Member{
+			ID: fmt.Sprint("web-shop-", i), Title: fmt.Sprint("Web ", i), Parent: "folders/3",
+			Labels: map[string]string{"env": "prod"},
+		})
 	}
 	return tw
 }
@@ -57,7 +59,8 @@ func TestAnOrganizationListsEveryProjectWithItsFolders(t *testing.T) {
 		case m.Closed != (m.NativeID == "gone-1234"):
 			t.Errorf("%s: closed is %t", m.Name, m.Closed)
 		case strings.HasPrefix(m.NativeID, "web") && (m.Tags["env"] != "prod" || !slices.Equal(m.Units, []cloud.Unit{
-			{ID: "folders/3", Name: "Web shop"}, {ID: "folders/2", Name: "Production"},
+			{ID: "folders/3", Name: "Web shop"},
+			{ID: "folders/2", Name: "Production"},
 			{ID: "organizations/1", Name: "acme.example"},
 		})):
 			t.Errorf("%+v", m)
@@ -122,21 +125,29 @@ func TestFailuresOfOrganizationsAreGoogles(t *testing.T) {
 		class       cloud.Class
 		says        string
 	}{
-		"an organization that is not there": {"organizations/7", "", cloud.Denied,
-			"The caller does not have permission"},
+		"an organization that is not there": {
+			"organizations/7", "", cloud.Denied,
+			"The caller does not have permission",
+		},
 		"a folder that is not there": {"folders/7", "", cloud.Denied, "resourcemanager.folders.get"},
-		"a project": {"projects/acme-prod", "", cloud.Invalid,
-			`"projects/acme-prod" is neither`},
+		"a project": {
+			"projects/acme-prod", "", cloud.Invalid,
+			`"projects/acme-prod" is neither`,
+		},
 		"none": {"", "", cloud.Invalid, `"" is neither`},
-		"projects that are not listed": {"organizations/1", "resourcemanager.projects.list", cloud.Denied,
-			"is missing"},
+		"projects that are not listed": {
+			"organizations/1", "resourcemanager.projects.list", cloud.Denied,
+			"is missing",
+		},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			tw := organisationTwin()
-			tw.AddFault(gcptwin.Fault{Op: tt.fails, Reason: "PERMISSION_DENIED",
+			tw.AddFault(gcptwin.Fault{
+				Op: tt.fails, Reason: "PERMISSION_DENIED",
 				Message: "Required permission is missing",
-				Status:  403, Times: -1})
+				Status:  403, Times: -1,
+			})
 			c := open(t, tw, ofParent(tt.name)).(cloud.Organisations)
 			for what, ask := range map[string]func(context.Context) error{
 				"Organisation": func(ctx context.Context) error { _, err := c.Organisation(ctx); return err },

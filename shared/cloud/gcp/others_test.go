@@ -84,38 +84,54 @@ func TestFactsAreThoseOfTheThingsThemselves(t *testing.T) {
 		kind, json string
 		want       cloud.Facts
 	}{
-		"a disk that was detached": {"Disk",
+		"a disk that was detached": {
+			"Disk",
 			`{"sizeGb":"100","type":"https://x/diskTypes/pd-ssd","lastDetachTimestamp":"2026-04-01T00:00:00Z",
-				"lastAttachTimestamp":"2026-03-02T00:00:00Z"}`, cloud.Facts{
+				"lastAttachTimestamp":"2026-03-02T00:00:00Z"}`,
+			cloud.Facts{
 				"users": []string{}, "disk_type": "pd-ssd", "size_gb": 100.0, "provisioned_iops": 0.0,
 				"regional":            false,
 				"instance_state":      "",
 				"instance_stopped_at": cloud.Never, "last_snapshot_at": cloud.Epoch, "pvc": false,
 				"snapshot_policy":  false,
 				"last_detached_at": time.Date(2026, 4, 1, 0, 0, 0, 0, time.UTC),
-			}},
+			},
+		},
 		"a disk that never was attached": {"Disk", `{"sizeGb":"10","type":"pd-standard"}`, cloud.Facts{
 			"users": []string{}, "disk_type": "pd-standard", "size_gb": 10.0, "provisioned_iops": 0.0,
 			"regional": false, "instance_state": "",
 			"instance_stopped_at": cloud.Never, "last_snapshot_at": cloud.Epoch, "pvc": false, "snapshot_policy": false,
 			"last_detached_at": created,
 		}},
-		"a disk in use": {"Disk",
+		"a disk in use": {
+			"Disk",
 			`{"sizeGb":"10","type":"pd-standard","users":["i"],"lastAttachTimestamp":"2026-03-02T00:00:00Z",
-				"region":"r","provisionedIops":"3000"}`, cloud.Facts{
+				"region":"r","provisionedIops":"3000"}`,
+			cloud.Facts{
 				"users": []string{"i"}, "disk_type": "pd-standard", "size_gb": 10.0, "provisioned_iops": 3000.0,
 				"regional":         true,
 				"last_snapshot_at": cloud.Epoch, "pvc": false, "snapshot_policy": false,
-			}},
-		"an address of nobody": {"Address", `{"status":"RESERVED","addressType":"EXTERNAL"}`,
-			cloud.Facts{"state": "RESERVED", "address_type": "EXTERNAL", "unused_since": cloud.Since{},
-				"instance_state": ""}},
-		"an address in use": {"Address", `{"status":"IN_USE","addressType":"INTERNAL"}`,
-			cloud.Facts{"state": "IN_USE", "address_type": "INTERNAL", "unused_since": cloud.Never,
-				"instance_state": ""}},
-		"a snapshot": {"Snapshot",
+			},
+		},
+		"an address of nobody": {
+			"Address", `{"status":"RESERVED","addressType":"EXTERNAL"}`,
+			cloud.Facts{
+				"state": "RESERVED", "address_type": "EXTERNAL", "unused_since": cloud.Since{},
+				"instance_state": "",
+			},
+		},
+		"an address in use": {
+			"Address", `{"status":"IN_USE","addressType":"INTERNAL"}`,
+			cloud.Facts{
+				"state": "IN_USE", "address_type": "INTERNAL", "unused_since": cloud.Never,
+				"instance_state": "",
+			},
+		},
+		"a snapshot": {
+			"Snapshot",
 			`{"storageBytes":"2147483648","autoCreated":true,"snapshotType":"STANDARD"}`,
-			cloud.Facts{"auto_created": true, "storage_gb": 2.0, "snapshot_type": "STANDARD"}},
+			cloud.Facts{"auto_created": true, "storage_gb": 2.0, "snapshot_type": "STANDARD"},
+		},
 		"one that is not told":         {"Disk", ``, nil},
 		"one that is told differently": {"Disk", `{"sizeGb":"a lot"}`, nil},
 	} {
@@ -135,9 +151,11 @@ func TestFactsAreThoseOfTheThingsThemselves(t *testing.T) {
 // Of a project that has not switched the inventory on nothing is known, which is not that there is nothing.
 func TestAnInventoryThatIsOffIsDenied(t *testing.T) {
 	tw, c := connect(t)
-	tw.AddFault(gcptwin.Fault{Op: "cloudasset.assets.searchAllResources", Reason: "SERVICE_DISABLED",
+	tw.AddFault(gcptwin.Fault{
+		Op: "cloudasset.assets.searchAllResources", Reason: "SERVICE_DISABLED",
 		Message: "Cloud Asset API has not been used in project", Status: 403,
-		Consumer: "projects/" + gcptwin.ProjectNumber, Times: -1})
+		Consumer: "projects/" + gcptwin.ProjectNumber, Times: -1,
+	})
 	_, err := c.List(t.Context(), cloud.GCPOthers, region, "")
 	wantClass(t, "List", err, cloud.Denied)
 	_, err = c.List(t.Context(), cloud.GCPOthers, "../x", "")

@@ -30,14 +30,20 @@ type sku struct{ id, description, usage, unit string }
 func (s sku) at(nanos int64, regions ...string) map[string]any {
 	return map[string]any{
 		"name": "services/6F81-5844-456A/skus/" + s.id, "skuId": s.id, "description": s.description,
-		"category": map[string]any{"serviceDisplayName": "Compute Engine", "resourceFamily": "Compute",
-			"resourceGroup": "CPU", "usageType": s.usage},
+		"category": map[string]any{
+			"serviceDisplayName": "Compute Engine", "resourceFamily": "Compute",
+			"resourceGroup": "CPU", "usageType": s.usage,
+		},
 		"serviceRegions": regions,
-		"pricingInfo": []any{map[string]any{"pricingExpression": map[string]any{"usageUnit": s.unit,
+		"pricingInfo": []any{map[string]any{"pricingExpression": map[string]any{
+			"usageUnit": s.unit,
 			"tieredRates": []any{
-				map[string]any{"startUsageAmount": 0,
-					"unitPrice": map[string]any{"currencyCode": "USD", "units": "0", "nanos": nanos}},
-			}}}},
+				map[string]any{
+					"startUsageAmount": 0,
+					"unitPrice":        map[string]any{"currencyCode": "USD", "units": "0", "nanos": nanos},
+				},
+			},
+		}}},
 	}
 }
 

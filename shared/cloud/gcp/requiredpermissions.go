@@ -20,8 +20,10 @@ func ListRequiredPermissions() RequiredPermissions {
 		discover, startStop, scale = append(discover, k.needs.discover...), append(startStop, k.needs.startStop...),
 			append(scale, k.needs.scale...)
 	}
-	return RequiredPermissions{sortUnique(discover), sortUnique(discover, startStop),
-		sortUnique(discover, startStop, scale), sortUnique(organisationNeeds), sortUnique(billingNeeds)}
+	return RequiredPermissions{
+		sortUnique(discover), sortUnique(discover, startStop),
+		sortUnique(discover, startStop, scale), sortUnique(organisationNeeds), sortUnique(billingNeeds),
+	}
 }
 
 // ListRequiredServices returns the APIs that a project must switch on so that everything here works. The API of an

@@ -80,7 +80,8 @@ func (s runService) setAlways(ctx context.Context, p place, n int64) error {
 // patchService changes the fields of the service that was read. A service that was changed meanwhile is refused with
 // 409.
 func (s runService) patchService(ctx context.Context, p place, change googlerest.RunServiceChange,
-	fields ...string) error {
+	fields ...string,
+) error {
 	change.Etag = s.Etag
 	o, err := call[googlerest.LongRunningOperation](ctx, p.session, googlerest.Patch("run.services.update",
 		googlerest.Run+"{+name}", s.runLink()).Set("updateMask", strings.Join(fields, ",")).Body(change))

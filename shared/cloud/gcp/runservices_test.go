@@ -12,8 +12,10 @@ import (
 func TestACloudRunServiceIsStoppedByWhatRunsWithoutRequests(t *testing.T) {
 	tw, c := connect(t)
 	byHand := tw.AddService(gcptwin.Service{Name: "worker", Region: region, Mode: "MANUAL", Manual: 3})
-	byMin := tw.AddService(gcptwin.Service{Name: "shop", Region: region, Min: 2, Max: 9,
-		Annotations: map[string]string{"owner": "ada"}})
+	byMin := tw.AddService(gcptwin.Service{
+		Name: "shop", Region: region, Min: 2, Max: 9,
+		Annotations: map[string]string{"owner": "ada"},
+	})
 	for _, s := range []*gcptwin.Service{byHand, byMin} {
 		before := state(t, c, cloud.GCPCloudRun, s.UID()).Snapshot
 		if err := act(t, c, cloud.Stop, cloud.GCPCloudRun, cloud.Target{UID: s.UID()}); err != nil {
@@ -58,8 +60,10 @@ func TestACloudRunServiceWithNothingToStopIsRefused(t *testing.T) {
 	for says, s := range map[string]gcptwin.Service{
 		"without requests nothing runs":          {},
 		"gcloud run services update web --min=3": {RevisionMin: 3},
-		"belongs to a Cloud Function": {Min: 1,
-			Labels: map[string]string{"goog-managed-by": "cloudfunctions"}},
+		"belongs to a Cloud Function": {
+			Min:    1,
+			Labels: map[string]string{"goog-managed-by": "cloudfunctions"},
+		},
 	} {
 		tw, c := connect(t)
 		s.Name, s.Region = "web", region
@@ -76,9 +80,11 @@ func TestACloudRunServiceWithNothingToStopIsRefused(t *testing.T) {
 func TestACloudRunServiceThatChangedMeanwhileIsToBeReadAgain(t *testing.T) {
 	tw, c := connect(t)
 	s := tw.AddService(gcptwin.Service{Name: "shop", Region: region, Min: 4})
-	tw.AddFault(gcptwin.Fault{Op: "run.services.patch", Reason: "ABORTED", Message: "Conflict for resource",
+	tw.AddFault(gcptwin.Fault{
+		Op: "run.services.patch", Reason: "ABORTED", Message: "Conflict for resource",
 		Status: 409,
-		Times:  1})
+		Times:  1,
+	})
 	wantClass(t, "stop", act(t, c, cloud.Stop, cloud.GCPCloudRun, cloud.Target{UID: s.UID()}), cloud.Moving)
 	if body := tw.Calls("run.services.patch")[0].Body; !strings.Contains(body, `"etag":"0"`) {
 		t.Errorf("sent %s; want the version that was read", body)
@@ -87,8 +93,10 @@ func TestACloudRunServiceThatChangedMeanwhileIsToBeReadAgain(t *testing.T) {
 
 func TestACloudRunServiceThatDidNotComeUpSaysWhy(t *testing.T) {
 	tw, c := connect(t)
-	s := tw.AddService(gcptwin.Service{Name: "shop", Region: region, Min: 4,
-		Failed: "The user-provided container failed to start"})
+	s := tw.AddService(gcptwin.Service{
+		Name: "shop", Region: region, Min: 4,
+		Failed: "The user-provided container failed to start",
+	})
 	if got := state(t, c, cloud.GCPCloudRun, s.UID()); got.Status != cloud.Unknown ||
 		!strings.HasPrefix(got.Reason, "HEALTH_CHECK_CONTAINER_ERROR: The user-provided") {
 		t.Errorf("%+v", got)
@@ -102,9 +110,11 @@ func TestARegionWithoutCloudRunHasNoServices(t *testing.T) {
 	if err != nil || len(got.Resources) != 0 {
 		t.Errorf("List = %v, %v", got, err)
 	}
-	tw.AddFault(gcptwin.Fault{Op: "run.services.list", Reason: "PERMISSION_DENIED",
+	tw.AddFault(gcptwin.Fault{
+		Op: "run.services.list", Reason: "PERMISSION_DENIED",
 		Message: "Permission 'run.services.list' denied on resource 'projects/p/locations/europe-west1'", Status: 403,
-		Times: 1})
+		Times: 1,
+	})
 	_, err = c.List(t.Context(), cloud.GCPCloudRun, region, "")
 	wantClass(t, "a denial", err, cloud.Denied)
 }

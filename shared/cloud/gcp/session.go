@@ -83,8 +83,10 @@ func (c *conn) Identify(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if p.State != "ACTIVE" {
-		return "", &cloud.Error{Class: cloud.Refused, Op: "resourcemanager.projects.get", Code: p.State,
-			Message: fmt.Sprintf("the project %s is not active", p.ProjectID)}
+		return "", &cloud.Error{
+			Class: cloud.Refused, Op: "resourcemanager.projects.get", Code: p.State,
+			Message: fmt.Sprintf("the project %s is not active", p.ProjectID),
+		}
 	}
 	return p.ProjectID, nil
 }

@@ -21,8 +21,10 @@ const workloadProvider = "//iam.googleapis.com/projects/123456789012/locations/g
 func federated() cloud.Account {
 	return cloud.Account{
 		Org: "org_1", ID: "ca_1", Provider: "gcp", AuthMethod: "workload_identity_federation",
-		Credentials: map[string]string{"workloadIdentityProvider": workloadProvider,
-			"serviceAccountEmail": gcptwin.Email},
+		Credentials: map[string]string{
+			"workloadIdentityProvider": workloadProvider,
+			"serviceAccountEmail":      gcptwin.Email,
+		},
 	}
 }
 
@@ -190,31 +192,47 @@ func TestConnectRefusesWhatIsIncomplete(t *testing.T) {
 		"no key": {account: with("service_account", nil), says: "serviceAccountKey is missing"},
 		"a key that is no JSON": {account: with("service_account",
 			map[string]string{"serviceAccountKey": "hunter2hunter2"}), says: "not the JSON text"},
-		"a key of a user": {account: key(map[string]string{"type": "authorized_user"}),
-			says: `"authorized_user"`},
+		"a key of a user": {
+			account: key(map[string]string{"type": "authorized_user"}),
+			says:    `"authorized_user"`,
+		},
 		"a key without an address": {account: key(map[string]string{"client_email": ""}), says: "client_email"},
-		"a key without a key": {account: key(map[string]string{"private_key": "x"}),
-			says: "private_key in credentials.serviceAccountKey cannot be read"},
+		"a key without a key": {
+			account: key(map[string]string{"private_key": "x"}),
+			says:    "private_key in credentials.serviceAccountKey cannot be read",
+		},
 		"no refresh token":       {account: with("oauth", nil), says: "refreshToken is missing"},
 		"no OAuth client":        {account: oauthAccount(), bare: true, says: "no OAuth client"},
 		"a token of no project":  {account: nowhere, says: "projectID is missing"},
 		"a project that is none": {account: strange, says: `"../other"`},
 		"no provider":            {account: pool("", gcptwin.Email), says: "workloadIdentityProvider is missing"},
-		"a provider that is none": {account: pool("//evil.example.com/x", gcptwin.Email),
-			says: "is not of the form"},
-		"an address that is a path": {account: pool(workloadProvider, "../x@p.iam.gserviceaccount.com"),
-			says: "is not the address"},
-		"an address of somewhere else": {account: pool(workloadProvider, "ada@example.com"),
-			says: "is not the address"},
+		"a provider that is none": {
+			account: pool("//evil.example.com/x", gcptwin.Email),
+			says:    "is not of the form",
+		},
+		"an address that is a path": {
+			account: pool(workloadProvider, "../x@p.iam.gserviceaccount.com"),
+			says:    "is not the address",
+		},
+		"an address of somewhere else": {
+			account: pool(workloadProvider, "ada@example.com"),
+			says:    "is not the address",
+		},
 		"no identity":               {account: federated(), bare: true, says: "no identity of its own"},
 		"a method of another cloud": {account: with("static_keys", nil), says: `"static_keys"`},
 		"an endpoint where none is": {account: at("http://127.0.0.1:5000"), says: "no custom endpoints"},
-		"an endpoint that is no address": {account: at("file:///etc/passwd"), custom: true,
-			says: "must begin with https://"},
-		"an endpoint of this machine": {account: at("https://127.0.0.1:5000"), custom: true,
-			says: "private or special network"},
-		"an endpoint that is metadata": {account: at("http://169.254.169.254/"), custom: true, private: true,
-			says: "link-local or metadata address"},
+		"an endpoint that is no address": {
+			account: at("file:///etc/passwd"), custom: true,
+			says: "must begin with https://",
+		},
+		"an endpoint of this machine": {
+			account: at("https://127.0.0.1:5000"), custom: true,
+			says: "private or special network",
+		},
+		"an endpoint that is metadata": {
+			account: at("http://169.254.169.254/"), custom: true, private: true,
+			says: "link-local or metadata address",
+		},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -266,8 +284,10 @@ func TestPermissionsAreAskedOfGoogle(t *testing.T) {
 			t.Errorf("%s is %q; want %q", what, status[what], want)
 		}
 	}
-	tw.AddFault(gcptwin.Fault{Op: "resourcemanager.projects.testIamPermissions", Reason: "PERMISSION_DENIED",
-		Message: "not here", Status: 403, Times: -1})
+	tw.AddFault(gcptwin.Fault{
+		Op: "resourcemanager.projects.testIamPermissions", Reason: "PERMISSION_DENIED",
+		Message: "not here", Status: 403, Times: -1,
+	})
 	got, err = c.Permissions(t.Context())
 	if err != nil || got[0].Status != "unknown" || !strings.Contains(got[0].Message, "not here") {
 		t.Errorf("where Google does not tell: %+v, %v; want unknown, with its words", got[0], err)

@@ -117,7 +117,8 @@ func (t *retryTransport) copyRequest(ctx context.Context, r *http.Request) (*htt
 
 // mayRetry reports whether another attempt may help, and how long Google asks to wait before it.
 func (t *retryTransport) mayRetry(ctx context.Context, resp *http.Response, body []byte, err error) (time.Duration,
-	bool) {
+	bool,
+) {
 	if err != nil {
 		return 0, ctx.Err() == nil && !fault.Is(err, fault.Invalid)
 	}

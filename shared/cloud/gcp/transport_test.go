@@ -18,8 +18,10 @@ import (
 func TestThrottlingIsToldFromADenialByItsReason(t *testing.T) {
 	tw, c := connect(t)
 	i := tw.AddInstance(gcptwin.Instance{Name: "web", Zone: region + "-b"})
-	tw.AddFault(gcptwin.Fault{Op: "compute.instances.stop", Reason: "rateLimitExceeded", Message: "Rate Limit Exceeded",
-		Status: 403, Times: 2})
+	tw.AddFault(gcptwin.Fault{
+		Op: "compute.instances.stop", Reason: "rateLimitExceeded", Message: "Rate Limit Exceeded",
+		Status: 403, Times: 2,
+	})
 	if err := act(t, c, cloud.Stop, cloud.GCPCompute, cloud.Target{UID: i.UID()}); err != nil {
 		t.Errorf("stop that is throttled twice: %v; want it to be tried again", err)
 	}
@@ -28,8 +30,10 @@ func TestThrottlingIsToldFromADenialByItsReason(t *testing.T) {
 	}
 	tw.ForgetCalls()
 	other := tw.AddInstance(gcptwin.Instance{Name: "other", Zone: region + "-b"})
-	tw.AddFault(gcptwin.Fault{Op: "compute.instances.stop", Reason: "forbidden",
-		Message: "Required 'compute.instances.stop' permission", Status: 403, Times: -1})
+	tw.AddFault(gcptwin.Fault{
+		Op: "compute.instances.stop", Reason: "forbidden",
+		Message: "Required 'compute.instances.stop' permission", Status: 403, Times: -1,
+	})
 	err := act(t, c, cloud.Stop, cloud.GCPCompute, cloud.Target{UID: other.UID()})
 	wantClass(t, "stop that is denied", err, cloud.Denied)
 	e, ok := errors.AsType[*cloud.Error](err)
@@ -51,15 +55,19 @@ func TestGoogleIsLeftAloneForAsLongAsItSays(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tw.AddFault(gcptwin.Fault{Op: "sql.instances.list", Reason: "rateLimitExceeded", Message: "slower", Status: 429,
-			RetryAfter: "7", Times: 1})
+		tw.AddFault(gcptwin.Fault{
+			Op: "sql.instances.list", Reason: "rateLimitExceeded", Message: "slower", Status: 429,
+			RetryAfter: "7", Times: 1,
+		})
 		began := time.Now()
 		if _, err := c.List(t.Context(), cloud.GCPCloudSQL, region, ""); err != nil ||
 			time.Since(began) < 7*time.Second {
 			t.Errorf("List after %v: %v; want the 7 seconds to have been waited", time.Since(began), err)
 		}
-		tw.AddFault(gcptwin.Fault{Op: "sql.instances.list", Reason: "rateLimitExceeded", Message: "slower", Status: 429,
-			RetryAfter: "3600", Times: -1})
+		tw.AddFault(gcptwin.Fault{
+			Op: "sql.instances.list", Reason: "rateLimitExceeded", Message: "slower", Status: 429,
+			RetryAfter: "3600", Times: -1,
+		})
 		tw.ForgetCalls()
 		began = time.Now()
 		_, err = c.List(t.Context(), cloud.GCPCloudSQL, region, "")
@@ -118,11 +126,15 @@ func TestTheLimiterWaitsNoLongerThanItsCaller(t *testing.T) {
 // A project that has not switched an API on has nothing of it. Of one whose credentials are of another project that
 // has not, nothing is known.
 func TestAnAPIThatIsOffHasNothing(t *testing.T) {
-	for consumer, want := range map[string]cloud.Class{"projects/" + gcptwin.ProjectNumber: 0,
-		"projects/999": cloud.Denied} {
+	for consumer, want := range map[string]cloud.Class{
+		"projects/" + gcptwin.ProjectNumber: 0,
+		"projects/999":                      cloud.Denied,
+	} {
 		tw, c := connect(t)
-		tw.AddFault(gcptwin.Fault{Op: "container.clusters.list", Reason: "SERVICE_DISABLED",
-			Message: "Kubernetes Engine API has not been used in project", Status: 403, Consumer: consumer, Times: -1})
+		tw.AddFault(gcptwin.Fault{
+			Op: "container.clusters.list", Reason: "SERVICE_DISABLED",
+			Message: "Kubernetes Engine API has not been used in project", Status: 403, Consumer: consumer, Times: -1,
+		})
 		got, err := c.List(t.Context(), cloud.GCPGKENodepool, region, "")
 		if want == 0 && (err != nil || len(got.Resources) != 0) {
 			t.Errorf("off in the project itself: %v, %v; want an empty list", got, err)
@@ -136,8 +148,10 @@ func TestAnAPIThatIsOffHasNothing(t *testing.T) {
 func TestLackOfMachinesIsNotTriedAgainAtOnce(t *testing.T) {
 	tw, c := connect(t)
 	i := tw.AddInstance(gcptwin.Instance{Name: "web", Zone: region + "-b", Status: "TERMINATED"})
-	tw.AddFault(gcptwin.Fault{Op: "compute.instances.start", Reason: "ZONE_RESOURCE_POOL_EXHAUSTED_WITH_DETAILS",
-		Message: "no machines", Status: 503, Times: -1})
+	tw.AddFault(gcptwin.Fault{
+		Op: "compute.instances.start", Reason: "ZONE_RESOURCE_POOL_EXHAUSTED_WITH_DETAILS",
+		Message: "no machines", Status: 503, Times: -1,
+	})
 	err := act(t, c, cloud.Start, cloud.GCPCompute, cloud.Target{UID: i.UID()})
 	wantClass(t, "start", err, cloud.NoCapacity)
 	if n := len(tw.Calls("compute.instances.start")); n != 1 || !strings.Contains(err.Error(), "no machines") {

@@ -149,11 +149,14 @@ func result(v any, err error) any {
 // wireListings lists a twin whose resources have every field that is read, and reads the states of the found
 // resources.
 func wireListings(t *testing.T, tw *gcptwin.Cloud, c cloud.Conn) []any {
+	t.Helper()
 	tellAll(tw)
 	tw.AddWorkstation(region, "ada")
 	tw.AddPolicy("nightly", true)
-	tw.AddGroup(gcptwin.Group{Name: "regional", Region: region, Size: 2,
-		Scaler: &gcptwin.Scaler{Min: 1, Max: 4, Mode: "ON", CPU: 0.6, Cooldown: 90}})
+	tw.AddGroup(gcptwin.Group{
+		Name: "regional", Region: region, Size: 2,
+		Scaler: &gcptwin.Scaler{Min: 1, Max: 4, Mode: "ON", CPU: 0.6, Cooldown: 90},
+	})
 	found := cloudtest.ListAll(t, c, region, cloudtest.KindsOf("gcp")...)
 	found = append(found, cloudtest.ListAll(t, c, cloud.Global, cloud.GCPOthers)...)
 	var out []any
@@ -169,6 +172,7 @@ func wireListings(t *testing.T, tw *gcptwin.Cloud, c cloud.Conn) []any {
 
 // wireInstances acts on instances that are off, on and suspended, and on one whose start failed.
 func wireInstances(t *testing.T, tw *gcptwin.Cloud, c cloud.Conn) []any {
+	t.Helper()
 	on := tw.AddInstance(gcptwin.Instance{Name: "on", Zone: zone})
 	off := tw.AddInstance(gcptwin.Instance{Name: "off", Zone: zone, Status: "TERMINATED"})
 	asleep := tw.AddInstance(gcptwin.Instance{Name: "asleep", Zone: zone, Status: "SUSPENDED"})
@@ -187,13 +191,16 @@ func wireInstances(t *testing.T, tw *gcptwin.Cloud, c cloud.Conn) []any {
 // wireAutoscaling gives groups a rule and takes it back, where they have a scaler, where they have one without a rule
 // for processors, and where they have none.
 func wireAutoscaling(t *testing.T, tw *gcptwin.Cloud, c cloud.Conn) []any {
+	t.Helper()
 	var out []any
 	a, cpu, cooldown := c.(cloud.Autoscaler), int64(55), int64(0)
 	for _, g := range []gcptwin.Group{
 		{Name: "plain", Zone: zone, Size: 3},
 		{Name: "regional", Region: region, Size: 3},
-		{Name: "ruled", Zone: zone, Size: 3,
-			Scaler: &gcptwin.Scaler{Min: 1, Max: 4, Mode: "ON", CPU: 0.6, Cooldown: 90}},
+		{
+			Name: "ruled", Zone: zone, Size: 3,
+			Scaler: &gcptwin.Scaler{Min: 1, Max: 4, Mode: "ON", CPU: 0.6, Cooldown: 90},
+		},
 		{Name: "unruled", Region: region, Size: 3, Scaler: &gcptwin.Scaler{Min: 2, Max: 9, Mode: "OFF"}},
 	} {
 		uid := tw.AddGroup(g).UID()
@@ -214,8 +221,11 @@ func wireAutoscaling(t *testing.T, tw *gcptwin.Cloud, c cloud.Conn) []any {
 
 // wireNodepools stops and starts pools that are scaled by zone, in total and not at all, and describes their clusters.
 func wireNodepools(t *testing.T, tw *gcptwin.Cloud, c cloud.Conn) []any {
-	k := tw.AddCluster(gcptwin.Cluster{Name: "prod", Location: region, Endpoint: "192.0.2.7", Authority: "Y2E=",
-		DNS: "gke-1.europe-west1.gke.goog", Version: "1.33"})
+	t.Helper()
+	k := tw.AddCluster(gcptwin.Cluster{
+		Name: "prod", Location: region, Endpoint: "192.0.2.7", Authority: "Y2E=",
+		DNS: "gke-1.europe-west1.gke.goog", Version: "1.33",
+	})
 	byZone := map[string]any{"enabled": true, "minNodeCount": 0, "maxNodeCount": 5, "locationPolicy": "ANY"}
 	total := map[string]any{"enabled": true, "totalMinNodeCount": 0, "totalMaxNodeCount": 5}
 	var out []any
@@ -246,6 +256,7 @@ func wireNodepools(t *testing.T, tw *gcptwin.Cloud, c cloud.Conn) []any {
 
 // wireRunServices stops, starts and scales services of each way of scaling.
 func wireRunServices(t *testing.T, tw *gcptwin.Cloud, c cloud.Conn) []any {
+	t.Helper()
 	var out []any
 	zero, five := int64(0), int64(5)
 	for name, bounds := range map[string][2]cloud.Capacity{
@@ -277,6 +288,7 @@ func wireRunServices(t *testing.T, tw *gcptwin.Cloud, c cloud.Conn) []any {
 
 // wireMetrics reads measures of resources that are one series each, and of some that consist of parts.
 func wireMetrics(t *testing.T, tw *gcptwin.Cloud, c cloud.Conn) []any {
+	t.Helper()
 	i := &gcptwin.Instance{Name: "web", Zone: zone}
 	tw.AddSeries(cpu(i, 0.25, 0.5))
 	tw.AddSeries(cpu(&gcptwin.Instance{Name: "api", Zone: zone}, 1, 2))
@@ -303,6 +315,7 @@ func wireMetrics(t *testing.T, tw *gcptwin.Cloud, c cloud.Conn) []any {
 
 // wireProject identifies the project, lists its regions and asks for the permissions of the credentials.
 func wireProject(t *testing.T, _ *gcptwin.Cloud, c cloud.Conn) []any {
+	t.Helper()
 	id, err := c.Identify(t.Context())
 	out := []any{result(id, err)}
 	regions, err := c.Regions(t.Context())
@@ -315,6 +328,7 @@ func wireProject(t *testing.T, _ *gcptwin.Cloud, c cloud.Conn) []any {
 
 // wireOrganisation walks through an organization or a folder.
 func wireOrganisation(t *testing.T, _ *gcptwin.Cloud, c cloud.Conn) []any {
+	t.Helper()
 	name, err := c.(cloud.Organisations).Organisation(t.Context())
 	out := []any{result(name, err)}
 	found, err := c.(cloud.Organisations).Members(t.Context(), false)
@@ -324,6 +338,7 @@ func wireOrganisation(t *testing.T, _ *gcptwin.Cloud, c cloud.Conn) []any {
 
 // wireBills finds the tables of an export, and reads a month of them in pages, of queries that take time.
 func wireBills(t *testing.T, tw *gcptwin.Cloud, c cloud.Conn) []any {
+	t.Helper()
 	tw.Page, tw.Slow = 1, true
 	bills := c.(cloud.Biller)
 	found, err := bills.Deliveries(t.Context(), month(2))

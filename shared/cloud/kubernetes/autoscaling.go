@@ -13,7 +13,8 @@ import (
 )
 
 func readAutoscaling(ctx context.Context, c *cluster, r apiResource, at ref) (cloud.Autoscaling,
-	error) {
+	error,
+) {
 	w, err := c.readScaled(ctx, r, at)
 	if err != nil {
 		return cloud.Autoscaling{}, err
@@ -24,7 +25,8 @@ func readAutoscaling(ctx context.Context, c *cluster, r apiResource, at ref) (cl
 // setAutoscaling changes the HorizontalPodAutoscaler of a workload, or makes one, and then gives the workload the
 // replicas: the other way round it would take them back.
 func setAutoscaling(ctx context.Context, c *cluster, r apiResource, at ref,
-	want cloud.Autoscaling) error {
+	want cloud.Autoscaling,
+) error {
 	w, err := c.readScaled(ctx, r, at)
 	if err != nil {
 		return err
@@ -106,7 +108,8 @@ func (c *cluster) setReplicas(ctx context.Context, r apiResource, w object, n in
 
 // restoreScaling restores the remembered scaling. A HorizontalPodAutoscaler that the customer made meanwhile stays.
 func (c *cluster) restoreScaling(ctx context.Context, r apiResource, w scaledWorkload,
-	want cloud.Autoscaling) error {
+	want cloud.Autoscaling,
+) error {
 	m, _, err := decodeMemory(want.Native)
 	if err != nil {
 		return err

@@ -41,8 +41,10 @@ func others(t *testing.T, hpa fields) string {
 	spec := at(hpa, "spec")
 	metrics, _ := spec["metrics"].([]any)
 	metrics = slices.DeleteFunc(metrics, func(m any) bool { return at(m.(fields), "resource")["name"] == "cpu" })
-	b, err := json.Marshal([]any{metrics, at(spec, "behavior")["scaleUp"],
-		at(spec, "behavior", "scaleDown")["policies"]})
+	b, err := json.Marshal([]any{
+		metrics, at(spec, "behavior")["scaleUp"],
+		at(spec, "behavior", "scaleDown")["policies"],
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,8 +66,10 @@ func richHPA() fields {
 		},
 		"behavior": fields{
 			"scaleUp": fields{"policies": []any{fields{"type": "Pods", "value": 4, "periodSeconds": 60}}},
-			"scaleDown": fields{"stabilizationWindowSeconds": 600,
-				"policies": []any{fields{"type": "Percent", "value": 10, "periodSeconds": 60}}},
+			"scaleDown": fields{
+				"stabilizationWindowSeconds": 600,
+				"policies":                   []any{fields{"type": "Percent", "value": 10, "periodSeconds": 60}},
+			},
 		},
 	}
 }
@@ -78,8 +82,10 @@ func TestAutoscaling_OverTheTwinKeepsTheContract(t *testing.T) {
 		Autoscaled: []cloudtest.Autoscaled{
 			f.scaled("bare", nil), f.scaled("plain", fields{"maxReplicas": 9}), f.scaled("rich", richHPA()),
 			f.scaled("memory",
-				fields{"minReplicas": 1, "maxReplicas": 9,
-					"metrics": []any{resourceMetric("memory", "AverageValue", fields{"averageValue": "500Mi"})}}),
+				fields{
+					"minReplicas": 1, "maxReplicas": 9,
+					"metrics": []any{resourceMetric("memory", "AverageValue", fields{"averageValue": "500Mi"})},
+				}),
 		},
 	})
 	for _, o := range []string{"scaled/lamplighter-cpu-bare", "scaled/lamplighter-cpu-plain"} {

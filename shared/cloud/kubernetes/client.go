@@ -85,8 +85,10 @@ type apiCall struct {
 
 // callAPI returns the body of an answer of a status from 200 to 206. Any other answer is a *statusError.
 func (c *apiClient) callAPI(ctx context.Context, call apiCall) ([]byte, error) {
-	at := url.URL{Scheme: c.base.Scheme, Host: c.base.Host, RawQuery: call.query.Encode(),
-		Path: strings.TrimSuffix(c.base.Path, "/") + "/" + strings.Join(call.path, "/")}
+	at := url.URL{
+		Scheme: c.base.Scheme, Host: c.base.Host, RawQuery: call.query.Encode(),
+		Path: strings.TrimSuffix(c.base.Path, "/") + "/" + strings.Join(call.path, "/"),
+	}
 	r, err := http.NewRequestWithContext(ctx, call.method, at.String(), bodyOf(call.body))
 	if err != nil {
 		return nil, err
@@ -193,8 +195,10 @@ var answerReasons = map[int]struct{ reason, message string }{
 	http.StatusForbidden:            {"Forbidden", ""},
 	http.StatusNotAcceptable:        {"NotAcceptable", ""},
 	http.StatusUnsupportedMediaType: {"UnsupportedMediaType", ""},
-	http.StatusMethodNotAllowed: {"MethodNotAllowed",
-		"the server does not allow this method on the requested resource"},
+	http.StatusMethodNotAllowed: {
+		"MethodNotAllowed",
+		"the server does not allow this method on the requested resource",
+	},
 	http.StatusUnprocessableEntity: {"Invalid", "the server rejected our request due to an error in our request"},
 	http.StatusServiceUnavailable:  {"ServiceUnavailable", "the server is currently unable to handle the request"},
 	http.StatusGatewayTimeout: {"Timeout", "the server was unable to return a response in the time allotted, " +

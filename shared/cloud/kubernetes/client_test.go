@@ -29,8 +29,10 @@ func TestLabelSelector_MatchesAndIsSpelledAsTheAPIDoes(t *testing.T) {
 	}{
 		"no selector":  {nil, "<none>", false},
 		"an empty one": {&labelSelector{}, "<none>", false},
-		"labels": {&labelSelector{MatchLabels: map[string]string{"zone": "a", "app": "web"}}, "app=web,zone=a",
-			true},
+		"labels": {
+			&labelSelector{MatchLabels: map[string]string{"zone": "a", "app": "web"}}, "app=web,zone=a",
+			true,
+		},
 		"another label":  {&labelSelector{MatchLabels: map[string]string{"app": "api"}}, "app=api", false},
 		"one of values":  {selecting("zone", "In", "b", "a"), "zone in (a,b)", true},
 		"none of values": {selecting("zone", "NotIn", "b"), "zone notin (b)", true},

@@ -26,13 +26,17 @@ var (
 	statefulOf    = apiResource{Group: "apps", Version: "v1", Resource: "statefulsets"}
 	daemonSetsOf  = apiResource{Group: "apps", Version: "v1", Resource: "daemonsets"}
 	cronJobsOf    = apiResource{Group: "batch", Version: "v1", Resource: "cronjobs"}
-	hpasOf        = apiResource{Group: "autoscaling", Version: "v2",
-		Resource: "horizontalpodautoscalers"}
+	hpasOf        = apiResource{
+		Group: "autoscaling", Version: "v2",
+		Resource: "horizontalpodautoscalers",
+	}
 	pdbsOf     = apiResource{Group: "policy", Version: "v1", Resource: "poddisruptionbudgets"}
 	scaledOf   = apiResource{Group: "keda.sh", Version: "v1alpha1", Resource: "scaledobjects"}
 	rolloutsOf = apiResource{Group: "argoproj.io", Version: "v1alpha1", Resource: "rollouts"}
-	reviewsOf  = apiResource{Group: "authorization.k8s.io", Version: "v1",
-		Resource: "selfsubjectaccessreviews"}
+	reviewsOf  = apiResource{
+		Group: "authorization.k8s.io", Version: "v1",
+		Resource: "selfsubjectaccessreviews",
+	}
 )
 
 const (
@@ -113,7 +117,8 @@ func (c *cluster) callResource(ctx context.Context, method string, r apiResource
 // listPage lists one page; ns "" is all namespaces. If the cluster has dropped an expired listing, it continues with
 // the token that the cluster offers.
 func (c *cluster) listPage(ctx context.Context, r apiResource, ns string,
-	o listOptions) (found []object, next string, err error) {
+	o listOptions,
+) (found []object, next string, err error) {
 	var list objectList
 	err = c.callResource(ctx, http.MethodGet, r, ref{ns: ns}, request{query: o.queryValues(), into: &list})
 	if instead := continueToken(err); instead != "" {
@@ -163,7 +168,8 @@ func continueToken(err error) string {
 
 // listAll lists everything.
 func (c *cluster) listAll(ctx context.Context, r apiResource, ns string, o listOptions) ([]object,
-	error) {
+	error,
+) {
 	all, complete, err := c.listPages(ctx, r, ns, listLimit{o, maxPages})
 	if err == nil && !complete {
 		return nil, errUnsupported("the cluster has more than %d %s", maxPages*pageSize, r.Resource)
@@ -179,7 +185,8 @@ type listLimit struct {
 
 // listPages lists so many pages. It reports whether these were all.
 func (c *cluster) listPages(ctx context.Context, r apiResource, ns string, o listLimit) (all []object,
-	complete bool, err error) {
+	complete bool, err error,
+) {
 	for range o.pages {
 		found, next, err := c.listPage(ctx, r, ns, o.listOptions)
 		if err != nil {
@@ -200,7 +207,8 @@ type change map[string]any
 // conflict it reads the object again and calls decide again. A nil change makes no call. An o without a version is
 // read first.
 func (c *cluster) changeGuarded(ctx context.Context, r apiResource, o object,
-	decide func(object) (change, error), sub ...string) error {
+	decide func(object) (change, error), sub ...string,
+) error {
 	var last error
 	for try := range conflicts {
 		var err error
@@ -226,7 +234,8 @@ func (c *cluster) changeGuarded(ctx context.Context, r apiResource, o object,
 
 // patchObject changes o if it is still the version that was read.
 func (c *cluster) patchObject(ctx context.Context, r apiResource, o object, what change,
-	sub ...string) error {
+	sub ...string,
+) error {
 	meta, _ := what["metadata"].(change)
 	if meta == nil {
 		meta = change{}

@@ -32,7 +32,8 @@ type heldObjects struct {
 
 // listHeld lists the objects in ns with list; "" is all namespaces. The lists are read in parallel.
 func listHeld(ctx context.Context, ns string,
-	list func(context.Context, apiResource, string) ([]object, error)) (heldObjects, error) {
+	list func(context.Context, apiResource, string) ([]object, error),
+) (heldObjects, error) {
 	var h heldObjects
 	lists := []struct {
 		into     *[]object

@@ -88,8 +88,10 @@ func TestKubernetesOverItsTwinKeepsTheContractOfClouds(t *testing.T) {
 }
 
 func (f *fixture) deployments() cloudtest.Group {
-	g := cloudtest.Group{Kind: "kubernetes-deployment", Region: "cluster", Missing: uid("deployments", "shop/nothing"),
-		Pages: 3, Tied: map[string]string{}}
+	g := cloudtest.Group{
+		Kind: "kubernetes-deployment", Region: "cluster", Missing: uid("deployments", "shop/nothing"),
+		Pages: 3, Tied: map[string]string{},
+	}
 	f.Add("namespaces", fields{"metadata": fields{"name": "shop"}})
 	for i, name := range []string{"web", "api", "worker"} {
 		g.Free = append(g.Free, uid("deployments", f.Add("deployments", kubernetestwin.Named("shop", name, i+1))))
@@ -107,11 +109,15 @@ func (f *fixture) deployments() cloudtest.Group {
 }
 
 func (f *fixture) statefulSets() cloudtest.Group {
-	g := cloudtest.Group{Kind: "kubernetes-statefulset", Region: "cluster",
-		Missing: uid("statefulsets", "data/nothing"), Pages: 2, Tied: map[string]string{}}
+	g := cloudtest.Group{
+		Kind: "kubernetes-statefulset", Region: "cluster",
+		Missing: uid("statefulsets", "data/nothing"), Pages: 2, Tied: map[string]string{},
+	}
 	f.Add("namespaces", fields{"metadata": fields{"name": "data"}})
-	g.Free = []string{uid("statefulsets", f.Add("statefulsets", kubernetestwin.Named("data", "db", 3))),
-		uid("statefulsets", f.Add("statefulsets", keeping("data", "queue", "Retain")))}
+	g.Free = []string{
+		uid("statefulsets", f.Add("statefulsets", kubernetestwin.Named("data", "db", 3))),
+		uid("statefulsets", f.Add("statefulsets", keeping("data", "queue", "Retain"))),
+	}
 	g.Tied[uid("statefulsets",
 		f.Add("statefulsets", keeping("data", "scratch", "Delete")))] = "volume claims would be deleted"
 	return g
@@ -120,15 +126,19 @@ func (f *fixture) statefulSets() cloudtest.Group {
 // keeping is a StatefulSet with volume claims and this policy for them.
 func keeping(ns, name, whenScaled string) fields {
 	o := kubernetestwin.Named(ns, name, 2)
-	o["spec"].(fields)["persistentVolumeClaimRetentionPolicy"] = fields{"whenScaled": whenScaled,
-		"whenDeleted": "Retain"}
+	o["spec"].(fields)["persistentVolumeClaimRetentionPolicy"] = fields{
+		"whenScaled":  whenScaled,
+		"whenDeleted": "Retain",
+	}
 	o["spec"].(fields)["volumeClaimTemplates"] = []any{fields{"metadata": fields{"name": "data"}}}
 	return o
 }
 
 func (f *fixture) cronJobs() cloudtest.Group {
-	g := cloudtest.Group{Kind: "kubernetes-cronjob", Region: "cluster", Missing: uid("cronjobs", "jobs/nothing"),
-		Pages: 2, Tied: map[string]string{}}
+	g := cloudtest.Group{
+		Kind: "kubernetes-cronjob", Region: "cluster", Missing: uid("cronjobs", "jobs/nothing"),
+		Pages: 2, Tied: map[string]string{},
+	}
 	f.Add("namespaces", fields{"metadata": fields{"name": "jobs"}})
 	for _, name := range []string{"nightly", "hourly", "weekly"} {
 		g.Free = append(g.Free, uid("cronjobs", f.Add("cronjobs", cronJob("jobs", name, false))))
@@ -137,11 +147,15 @@ func (f *fixture) cronJobs() cloudtest.Group {
 }
 
 func (f *fixture) daemonSets() cloudtest.Group {
-	g := cloudtest.Group{Kind: "kubernetes-daemonset", Region: "cluster", Missing: uid("daemonsets", "nodes/nothing"),
-		Pages: 2, Tied: map[string]string{}}
+	g := cloudtest.Group{
+		Kind: "kubernetes-daemonset", Region: "cluster", Missing: uid("daemonsets", "nodes/nothing"),
+		Pages: 2, Tied: map[string]string{},
+	}
 	f.Add("namespaces", fields{"metadata": fields{"name": "nodes"}})
-	for name, selector := range map[string]fields{"agent": nil, "cache": {"disk": "ssd"},
-		"logs": {"kubernetes.io/os": "linux"}} {
+	for name, selector := range map[string]fields{
+		"agent": nil, "cache": {"disk": "ssd"},
+		"logs": {"kubernetes.io/os": "linux"},
+	} {
 		g.Free = append(g.Free, uid("daemonsets", f.Add("daemonsets", daemon("nodes", name, selector))))
 	}
 	silent := daemon("nodes", "silent", nil)
@@ -164,8 +178,10 @@ func daemon(ns, name string, selector fields) fields {
 }
 
 func cronJob(ns, name string, suspended bool) fields {
-	return fields{"metadata": fields{"namespace": ns, "name": name},
-		"spec": fields{"schedule": "0 3 * * *", "suspend": suspended}}
+	return fields{
+		"metadata": fields{"namespace": ns, "name": name},
+		"spec":     fields{"schedule": "0 3 * * *", "suspend": suspended},
+	}
 }
 
 // namespaces are those of the other groups, which a stop of the whole leaves as they were.

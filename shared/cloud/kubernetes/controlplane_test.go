@@ -155,8 +155,10 @@ func (p *plane) trust(path string) bool {
 		return false
 	}
 	p.authority = authority
-	p.client = &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool,
-		MinVersion: tls.VersionTLS12}}}
+	p.client = &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{
+		RootCAs:    pool,
+		MinVersion: tls.VersionTLS12,
+	}}}
 	return true
 }
 
@@ -274,8 +276,10 @@ func (p *plane) markReady() {
 		_ = p.try("PATCH", "/api/v1/namespaces/"+pod.Metadata.Namespace+"/pods/"+pod.Metadata.Name+"/status",
 			fields{"status": fields{
 				"phase": "Running",
-				"conditions": []fields{{"type": "Ready", "status": "True",
-					"lastTransitionTime": "2026-03-01T08:00:00Z"}},
+				"conditions": []fields{{
+					"type": "Ready", "status": "True",
+					"lastTransitionTime": "2026-03-01T08:00:00Z",
+				}},
 			}}, nil) // one that was deleted meanwhile needs no kubelet
 	}
 }

@@ -42,8 +42,10 @@ func readCronJob(ctx context.Context, p *pass, at ref) (cloud.State, error) {
 	if err != nil {
 		return cloud.State{}, err
 	}
-	s := cloud.State{Unschedulable: ofCluster(at.ns), Native: fmt.Sprintf("suspend %t", o.suspended()),
-		Marked: o.hasStopMarks()}
+	s := cloud.State{
+		Unschedulable: ofCluster(at.ns), Native: fmt.Sprintf("suspend %t", o.suspended()),
+		Marked: o.hasStopMarks(),
+	}
 	if s.Status, s.Reason = p.cronJobStatus(o); !o.suspended() {
 		s.Snapshot = encodeSnapshot(cronJobMemory{})
 	}
@@ -92,8 +94,10 @@ func (c *cluster) suspendCronJob(ctx context.Context, j object, with string) err
 		if o.suspended() {
 			return nil, nil //nolint:nilnil // it is done
 		}
-		return change{"metadata": change{"annotations": stopMarks(c.clock.Now(), with)},
-				"spec": change{"suspend": true}},
+		return change{
+				"metadata": change{"annotations": stopMarks(c.clock.Now(), with)},
+				"spec":     change{"suspend": true},
+			},
 			nil
 	})
 }

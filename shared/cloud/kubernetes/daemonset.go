@@ -118,8 +118,10 @@ func readDaemonSet(ctx context.Context, p *pass, at ref) (cloud.State, error) {
 		}
 		left = podsLeft(o, pods)
 	}
-	s := cloud.State{Unschedulable: o.daemonSetObstacle(), Native: fmt.Sprintf("on %d nodes", o.Status.Nodes),
-		Marked: o.hasStopMarks()}
+	s := cloud.State{
+		Unschedulable: o.daemonSetObstacle(), Native: fmt.Sprintf("on %d nodes", o.Status.Nodes),
+		Marked: o.hasStopMarks(),
+	}
 	if s.Status, s.Reason = p.daemonStatus(o, left); !o.onNoNode() {
 		s.Snapshot = encodeSnapshot(daemonMemory{o.nodeSelector()})
 	}

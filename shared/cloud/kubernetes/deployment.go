@@ -8,10 +8,19 @@ var deployments = kind{
 	Kind:     catalogueKind(cloud.KubernetesDeployment),
 	resource: deploymentsOf,
 	needs: needs{
-		discover: []rule{{deploymentsOf, "", "list"}, {deploymentsOf, "", "get"}, {scaledOf, "", "list"},
-			{podsOf, "", "list"}},
-		startStop: []rule{{deploymentsOf, "", "patch"}, {hpasOf, "", "list"}, {pdbsOf, "", "list"},
-			{scaledOf, "", "get"}, {scaledOf, "", "patch"}},
+		discover: []rule{
+			{deploymentsOf, "", "list"},
+			{deploymentsOf, "", "get"},
+			{scaledOf, "", "list"},
+			{podsOf, "", "list"},
+		},
+		startStop: []rule{
+			{deploymentsOf, "", "patch"},
+			{hpasOf, "", "list"},
+			{pdbsOf, "", "list"},
+			{scaledOf, "", "get"},
+			{scaledOf, "", "patch"},
+		},
 		scale: []rule{
 			{deploymentsOf, "scale", "patch"},
 			{hpasOf, "", "list"},

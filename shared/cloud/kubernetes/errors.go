@@ -112,13 +112,17 @@ func unansweredError(err error) error {
 	case fault.Is(err, fault.Invalid):
 		return &cloud.Error{Class: cloud.Invalid, Code: "AddressRefused", Message: fault.Message(err)}
 	case isCertificate(err):
-		return &cloud.Error{Class: cloud.Invalid, Code: "Certificate",
-			Message: "the cluster's certificate is not accepted: " + err.Error()}
+		return &cloud.Error{
+			Class: cloud.Invalid, Code: "Certificate",
+			Message: "the cluster's certificate is not accepted: " + err.Error(),
+		}
 	case errors.Is(err, context.Canceled):
 		return &cloud.Error{Class: cloud.Transient, Code: "Cancelled", Message: err.Error(), Err: context.Canceled}
 	case errors.Is(err, context.DeadlineExceeded), ok && timeout.Timeout():
-		return &cloud.Error{Class: cloud.Transient, Code: "Timeout", Message: err.Error(),
-			Err: context.DeadlineExceeded}
+		return &cloud.Error{
+			Class: cloud.Transient, Code: "Timeout", Message: err.Error(),
+			Err: context.DeadlineExceeded,
+		}
 	default:
 		return &cloud.Error{Class: cloud.Transient, Code: "NoAnswer", Message: err.Error()}
 	}

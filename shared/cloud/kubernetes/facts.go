@@ -185,8 +185,10 @@ func (c container) tellsSecret() bool {
 }
 
 // spotKeys are the labels that providers set on nodes of spare capacity.
-var spotKeys = []string{"cloud.google.com/gke-spot", "kubernetes.azure.com/scalesetpriority",
-	"eks.amazonaws.com/capacityType", "karpenter.sh/capacity-type"}
+var spotKeys = []string{
+	"cloud.google.com/gke-spot", "kubernetes.azure.com/scalesetpriority",
+	"eks.amazonaws.com/capacityType", "karpenter.sh/capacity-type",
+}
 
 func (p podSpec) toleratesSpot() bool {
 	for _, t := range p.Tolerations {
@@ -257,8 +259,10 @@ func (o object) cronJobFacts() cloud.Facts {
 	if o.Spec.Concurrency != "" {
 		f["concurrency"] = o.Spec.Concurrency
 	}
-	for name, text := range map[string]string{"last_success_at": o.Status.LastSuccess,
-		"last_schedule_at": o.Status.LastSchedule} {
+	for name, text := range map[string]string{
+		"last_success_at":  o.Status.LastSuccess,
+		"last_schedule_at": o.Status.LastSchedule,
+	} {
 		if at, err := time.Parse(time.RFC3339, text); err == nil {
 			f[name] = at.UTC()
 		}

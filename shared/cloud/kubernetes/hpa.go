@@ -158,9 +158,11 @@ func withCPU(metrics []any, percent int64) []any {
 }
 
 func (s hpaSpec) meetsWanted(want cloud.Autoscaling) bool {
-	live := cloud.Autoscaling{Min: s.minReplicas(), Max: s.MaxReplicas, Desired: want.Desired,
+	live := cloud.Autoscaling{
+		Min: s.minReplicas(), Max: s.MaxReplicas, Desired: want.Desired,
 		TargetCPUPercent: s.cpuTarget(),
-		CooldownSeconds:  s.cooldownSeconds()}
+		CooldownSeconds:  s.cooldownSeconds(),
+	}
 	return want.IsMetBy(live)
 }
 

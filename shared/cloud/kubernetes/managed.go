@@ -17,7 +17,7 @@ const (
 // The permissions that an object's owner may give on it, as an annotation or a label with the value "true".
 const (
 	allowStop = "lamplighter.dev/allow-stop" // on a DaemonSet: it may be stopped
-	// on a StatefulSet: it may be stopped though that deletes its volume claims
+	// on a StatefulSet: it may be stopped though that deletes its volume claims.
 	allowVolumeLoss = "lamplighter.dev/allow-volume-loss"
 )
 

@@ -54,8 +54,10 @@ func readNamespace(ctx context.Context, p *pass, at ref) (cloud.State, error) {
 	if err != nil {
 		return cloud.State{}, err
 	}
-	s := cloud.State{Unschedulable: x.stopObstacle(), Steps: x.stepStates(), Native: x.summaryText(),
-		Marked: x.hasNamespaceMarks()}
+	s := cloud.State{
+		Unschedulable: x.stopObstacle(), Steps: x.stepStates(), Native: x.summaryText(),
+		Marked: x.hasNamespaceMarks(),
+	}
 	s.Status, s.Reason = x.namespaceStatus()
 	if m := x.namespaceSnapshot(); s.Status != cloud.Stopped && s.Unschedulable == "" {
 		s.Snapshot = encodeSnapshot(m)

@@ -89,8 +89,10 @@ func inSteps(got, want []string) bool {
 }
 
 func TestNamespace_AStartDoesNotWakeWhatWasOffBefore(t *testing.T) {
-	for name, forgets := range map[string]bool{"what is remembered is in the table": false,
-		"the table has lost it": true} {
+	for name, forgets := range map[string]bool{
+		"what is remembered is in the table": false,
+		"the table has lost it":              true,
+	} {
 		t.Run(name, func(t *testing.T) {
 			f := newShop(t)
 			// web is stopped by itself, with the marks of a stop of ours.
@@ -194,8 +196,10 @@ func TestNamespace_ARunningOneHasNoMarksOfOurs(t *testing.T) {
 	snapshot := f.state(namespace, shop).Snapshot
 	f.finish(cloud.Stop, nil)
 	f.finish(cloud.Start, snapshot)
-	for _, at := range []string{"statefulsets shop/db", "deployments shop/web", "deployments shop/worker",
-		"rollouts shop/canary", "cronjobs shop/nightly", "scaledobjects shop/worker"} {
+	for _, at := range []string{
+		"statefulsets shop/db", "deployments shop/web", "deployments shop/worker",
+		"rollouts shop/canary", "cronjobs shop/nightly", "scaledobjects shop/worker",
+	} {
 		resource, name, _ := strings.Cut(at, " ")
 		if a := kubernetestwin.Annotations(f.Get(resource, name)); len(a) != 0 {
 			t.Errorf("%s: %v", at, a)

@@ -82,7 +82,8 @@ func actOnNamespaces(ctx context.Context, p *pass, v cloud.Verb, goals []goal) [
 
 // takeStep takes a step in each namespace.
 func (steps) takeStep(ctx context.Context, p *pass, goals []goal,
-	step func(context.Context, *pass, contents, goal) outcome) []outcome {
+	step func(context.Context, *pass, contents, goal) outcome,
+) []outcome {
 	out := make([]outcome, len(goals))
 	cloud.InParallel(len(goals), parallelCalls, func(i int) {
 		x, err := p.namespaceContents(ctx, goals[i].name)

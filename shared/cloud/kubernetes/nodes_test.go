@@ -18,23 +18,33 @@ func (f *fixture) pod(node, name, owner, requests string) {
 	_, _ = fmt.Sscanf(requests, "%s %s", &cores, &memory)
 	meta := fields{"namespace": "shop", "name": name, "labels": fields{"pod-template-hash": "7d9f"}}
 	if kind != "" {
-		meta["ownerReferences"] = []any{fields{"apiVersion": "v1", "kind": kind, "name": of, "uid": "u",
-			"controller": true}}
+		meta["ownerReferences"] = []any{fields{
+			"apiVersion": "v1", "kind": kind, "name": of, "uid": "u",
+			"controller": true,
+		}}
 	}
 	f.Add("pods", fields{
 		"metadata": meta, "status": fields{"phase": "Running"},
-		"spec": fields{"nodeName": node,
-			"containers": []any{fields{"name": "a", "image": "a:1",
-				"resources": fields{"requests": fields{"cpu": cores, "memory": memory, "nvidia.com/gpu": "1"}}}}},
+		"spec": fields{
+			"nodeName": node,
+			"containers": []any{fields{
+				"name": "a", "image": "a:1",
+				"resources": fields{"requests": fields{"cpu": cores, "memory": memory, "nvidia.com/gpu": "1"}},
+			}},
+		},
 	})
 }
 
 func (f *fixture) node(name, providerID string) {
 	f.Helper()
 	f.Add("nodes", fields{
-		"metadata": fields{"name": name,
-			"labels": fields{"node.kubernetes.io/instance-type": "m5.large",
-				"topology.kubernetes.io/zone": "eu-west-1a"}},
+		"metadata": fields{
+			"name": name,
+			"labels": fields{
+				"node.kubernetes.io/instance-type": "m5.large",
+				"topology.kubernetes.io/zone":      "eu-west-1a",
+			},
+		},
 		"spec":   fields{"providerID": providerID},
 		"status": fields{"capacity": fields{"cpu": "2", "memory": "8Gi", "nvidia.com/gpu": "1"}},
 	})
@@ -66,13 +76,17 @@ func TestNodes_TellWhatTheyHaveAndWhatIsRequestedOfThem(t *testing.T) {
 	if n1.InstanceType != "m5.large" || n1.Zone != "eu-west-1a" {
 		t.Errorf("node %+v", n1)
 	}
-	want := cloud.Facts{"cpu_cores": 2.0, "mem_gib": 8.0, "gpu_count": 1.0, "machine": "i-0abc",
-		"workloads": []string{"shop/Deployment/web 2 0.5 1.5 2", "shop/StatefulSet/db 1 1 2 1"}}
+	want := cloud.Facts{
+		"cpu_cores": 2.0, "mem_gib": 8.0, "gpu_count": 1.0, "machine": "i-0abc",
+		"workloads": []string{"shop/Deployment/web 2 0.5 1.5 2", "shop/StatefulSet/db 1 1 2 1"},
+	}
 	if !reflect.DeepEqual(n1.Facts, want) {
 		t.Errorf("facts %v, want %v", n1.Facts, want)
 	}
-	if w := []string{"shop/CronJob/report 1 0.1 1 1", "shop/Job/migrate-1 1 0.1 1 1",
-		"shop/Pod/alone 1 0.1 1 1"}; !reflect.DeepEqual(n2.Facts["workloads"], w) {
+	if w := []string{
+		"shop/CronJob/report 1 0.1 1 1", "shop/Job/migrate-1 1 0.1 1 1",
+		"shop/Pod/alone 1 0.1 1 1",
+	}; !reflect.DeepEqual(n2.Facts["workloads"], w) {
 		t.Errorf("workloads %v, want %v", n2.Facts["workloads"], w)
 	}
 	if m := n2.Facts["machine"]; m != "//compute.googleapis.com/projects/prj/zones/europe-west1-b/instances/gke-1" {

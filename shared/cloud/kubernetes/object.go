@@ -116,6 +116,8 @@ func parseUID(cluster, resource, uid string) (ref, bool) {
 
 // inventoryResource returns the fields of the inventory that every object has.
 func (o object) inventoryResource() cloud.Resource {
-	return cloud.Resource{Name: o.Name, Tags: o.Labels, CreatedAt: o.CreationTimestamp.UTC(),
-		Capacity: map[string]int64{}}
+	return cloud.Resource{
+		Name: o.Name, Tags: o.Labels, CreatedAt: o.CreationTimestamp.UTC(),
+		Capacity: map[string]int64{},
+	}
 }

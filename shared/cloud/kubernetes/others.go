@@ -19,8 +19,10 @@ type other struct {
 }
 
 func newOther(group, version, resource, kind string) other {
-	o := other{apiResource: apiResource{Group: group, Version: version, Resource: resource},
-		kind: kind}
+	o := other{
+		apiResource: apiResource{Group: group, Version: version, Resource: resource},
+		kind:        kind,
+	}
 	if group != "" {
 		o.kind = group + "/" + kind
 	}
@@ -150,8 +152,10 @@ func (c *cluster) otherPage(ctx context.Context, o other, page string) ([]object
 	}
 	ask := func(page string) ([]byte, error) {
 		return c.client.callAPI(ctx,
-			apiCall{method: http.MethodGet, path: append(o.groupPath(), o.Resource), accept: o.acceptHeader(),
-				query: url.Values{"limit": {strconv.Itoa(pageSize)}, "continue": {page}}})
+			apiCall{
+				method: http.MethodGet, path: append(o.groupPath(), o.Resource), accept: o.acceptHeader(),
+				query: url.Values{"limit": {strconv.Itoa(pageSize)}, "continue": {page}},
+			})
 	}
 	body, err := ask(page)
 	if instead := continueToken(err); instead != "" {

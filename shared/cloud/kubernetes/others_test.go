@@ -69,9 +69,11 @@ func TestOthers_WhatMayNotBeListedIsToldBehindWhatMay(t *testing.T) {
 
 func TestOthers_AClusterThatIsAwayHasNothingGone(t *testing.T) {
 	f := newFixture(t)
-	f.AddFault(kubernetestwin.Fault{Op: "list services", Code: 503, Reason: "ServiceUnavailable",
+	f.AddFault(kubernetestwin.Fault{
+		Op: "list services", Code: 503, Reason: "ServiceUnavailable",
 		Message: "etcd is away",
-		Times:   -1})
+		Times:   -1,
+	})
 	_, _, err := f.listOthers()
 	f.wantClass("the listing", err, cloud.Transient)
 	_, err = f.conn.List(t.Context(), cloud.KubernetesOthers, "cluster", "no page")

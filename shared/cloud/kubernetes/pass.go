@@ -53,8 +53,10 @@ func (l listResult) any() bool {
 
 // newPass returns a pass over objects. Of a namespace as a whole, the name counts as its namespace.
 func (c *cluster) newPass(objects []ref) *pass {
-	p := &pass{cluster: c, targets: map[string]int{}, at: c.clock.Now(),
-		lists: map[listKey]func() (listResult, error){}}
+	p := &pass{
+		cluster: c, targets: map[string]int{}, at: c.clock.Now(),
+		lists: map[listKey]func() (listResult, error){},
+	}
 	for _, at := range objects {
 		p.targets[at.namespace()]++
 	}

@@ -121,8 +121,10 @@ func TestKubernetesOverARealControlPlaneKeepsTheContractOfClouds(t *testing.T) {
 		nil): "belongs to the cluster itself"}
 	stateful := cloudtest.Group{
 		Kind: statefulSet, Region: "cluster", Missing: r.uid + "/data/statefulsets/nothing",
-		Free: []string{r.deploy("statefulsets", "data", "db", 2, nil),
-			r.deploy("statefulsets", "data", "queue", 1, claims("Retain"))},
+		Free: []string{
+			r.deploy("statefulsets", "data", "db", 2, nil),
+			r.deploy("statefulsets", "data", "queue", 1, claims("Retain")),
+		},
 	}
 	stateful.Tied = map[string]string{r.deploy("statefulsets", "data", "scratch", 1,
 		claims("Delete")): "volume claims would be deleted"}
@@ -133,8 +135,10 @@ func TestKubernetesOverARealControlPlaneKeepsTheContractOfClouds(t *testing.T) {
 	whole := cloudtest.Group{
 		Kind: namespace, Region: "cluster", Missing: r.uid + "/nowhere",
 		Free: []string{r.uid + "/shop", r.uid + "/jobs"},
-		Tied: map[string]string{r.uid + "/data": "StatefulSet scratch: its volume claims would be deleted",
-			r.uid + "/default": "nothing that can be stopped"},
+		Tied: map[string]string{
+			r.uid + "/data":    "StatefulSet scratch: its volume claims would be deleted",
+			r.uid + "/default": "nothing that can be stopped",
+		},
 	}
 	for _, ns := range []string{"kube-system", "kube-public", "kube-node-lease"} {
 		whole.Tied[r.uid+"/"+ns] = "belongs to the cluster itself"
@@ -326,8 +330,10 @@ func (r *realCluster) forbidden(t *testing.T) {
 			"apiGroups": []string{"apps"}, "apiVersions": []string{"v1"}, "operations": []string{"UPDATE"},
 			"resources": []string{"deployments"},
 		}}},
-		"validations": []fields{{"expression": "object.metadata.namespace != 'guarded' || object.spec.replicas >= 2",
-			"message": "below the floor"}},
+		"validations": []fields{{
+			"expression": "object.metadata.namespace != 'guarded' || object.spec.replicas >= 2",
+			"message":    "below the floor",
+		}},
 	}}, nil)
 	r.call("POST", admission+"validatingadmissionpolicybindings",
 		fields{"metadata": fields{"name": "floor"}, "spec": fields{
@@ -473,7 +479,9 @@ func TestAutoscaling_OverARealControlPlaneKeepsTheContract(t *testing.T) {
 	}
 	cloudtest.Run(t, r.provider, cloudtest.Fixture{
 		Account: r.account(userToken), NativeID: r.uid, Settle: r.settle,
-		Autoscaled: []cloudtest.Autoscaled{scaled("bare", nil), scaled("plain", fields{"maxReplicas": 9}),
-			scaled("rich", richHPA())},
+		Autoscaled: []cloudtest.Autoscaled{
+			scaled("bare", nil), scaled("plain", fields{"maxReplicas": 9}),
+			scaled("rich", richHPA()),
+		},
 	})
 }

@@ -160,8 +160,10 @@ func ListRequiredActions() RequiredActions {
 	}
 	discover := levels["discover"]
 	startStop := slices.Concat(discover, levels["start_stop"])
-	return RequiredActions{sortUnique(discover), sortUnique(startStop),
-		sortUnique(slices.Concat(startStop, levels["scale"]))}
+	return RequiredActions{
+		sortUnique(discover), sortUnique(startStop),
+		sortUnique(slices.Concat(startStop, levels["scale"])),
+	}
 }
 
 func sortUnique(names []string) []string {

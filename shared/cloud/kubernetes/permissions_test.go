@@ -18,8 +18,11 @@ func TestRequiredActions_AreExactlyWhatIsCalled(t *testing.T) {
 		name        string
 		actions     []string
 		stop, scale bool
-	}{{"discover", need.Discover, false, false}, {"start and stop", need.StartStop, true, false},
-		{"scale", need.Scale, true, true}} {
+	}{
+		{"discover", need.Discover, false, false},
+		{"start and stop", need.StartStop, true, false},
+		{"scale", need.Scale, true, true},
+	} {
 		t.Run(level.name, func(t *testing.T) {
 			f := newShop(t)
 			f.Add("horizontalpodautoscalers",
@@ -116,6 +119,8 @@ func (f *fixture) race(resource, at, op string) {
 
 // refuseOnce has an admission refuse the next call of the op, which is told with the budgets that may be behind it.
 func (f *fixture) refuseOnce(op string) {
-	f.AddFault(kubernetestwin.Fault{Op: op, Code: 400, Reason: "BadRequest",
-		Message: `admission webhook "guard.example" denied the request`, Times: 1})
+	f.AddFault(kubernetestwin.Fault{
+		Op: op, Code: 400, Reason: "BadRequest",
+		Message: `admission webhook "guard.example" denied the request`, Times: 1,
+	})
 }

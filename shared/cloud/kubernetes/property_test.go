@@ -37,8 +37,10 @@ type land struct {
 type thing struct{ resource, name string }
 
 func (th thing) kind() string {
-	return map[string]string{"deployments": deployment, "statefulsets": statefulSet,
-		"cronjobs": cronJobKind}[th.resource]
+	return map[string]string{
+		"deployments": deployment, "statefulsets": statefulSet,
+		"cronjobs": cronJobKind,
+	}[th.resource]
 }
 
 // property is a land with the snapshots that the executor would remember.

@@ -83,7 +83,8 @@ func (a *account) enterCluster(ctx context.Context, r cloud.RegisteredCluster) (
 // clusterEntry is the access to a cluster: by its own kubeconfig, or by its cloud.
 func (a *account) clusterEntry(ctx context.Context, r cloud.RegisteredCluster) (e cloud.ClusterEntry,
 	access kubeconfig.Access,
-	err error) {
+	err error,
+) {
 	if r.Kubeconfig != nil {
 		if err = json.Unmarshal(r.Kubeconfig, &access); err != nil {
 			return e, access, errInvalid("the kubeconfig of the cluster %s cannot be read: register it again", r.Name)
@@ -143,7 +144,8 @@ func (a *account) List(ctx context.Context, kind, region, page string) (cloud.Re
 }
 
 func (a *account) listOne(ctx context.Context, r cloud.RegisteredCluster, kind, page string) (cloud.ResourcePage,
-	error) {
+	error,
+) {
 	c, err := a.enterCluster(ctx, r)
 	if err != nil {
 		return cloud.ResourcePage{}, err
@@ -170,7 +172,8 @@ func notLetIn(cluster string, err error) error {
 // nextPlace returns the page with the token that continues the listing.
 func (p listPosition) nextPlace(got cloud.ResourcePage, err error, here []cloud.RegisteredCluster,
 	i int) (cloud.ResourcePage,
-	error) {
+	error,
+) {
 	if err != nil && (p.Failed == "" || p.Stopped) { // a failure is reported before a stopped cluster
 		p.Class, p.Stopped, p.Failed = cloud.ClassOf(err), cloud.CodeOf(err) == cloud.ClusterStopped,
 			here[i].Name+": "+err.Error()

@@ -91,7 +91,8 @@ func (c *cluster) listServed(ctx context.Context, r apiResource, ns string) ([]o
 
 // atMost lists the resource in a limited number of pages. It reports whether the list is complete.
 func (c *cluster) atMost(ctx context.Context, r apiResource, ns string, pages int) ([]object, bool,
-	error) {
+	error,
+) {
 	if may, err := c.mayServe(ctx, r); err != nil || !may {
 		return nil, true, err
 	}

@@ -8,10 +8,19 @@ var statefulSets = kind{
 	Kind:     catalogueKind(cloud.KubernetesStatefulSet),
 	resource: statefulOf,
 	needs: needs{
-		discover: []rule{{statefulOf, "", "list"}, {statefulOf, "", "get"}, {scaledOf, "", "list"},
-			{podsOf, "", "list"}},
-		startStop: []rule{{statefulOf, "", "patch"}, {hpasOf, "", "list"}, {pdbsOf, "", "list"}, {scaledOf, "", "get"},
-			{scaledOf, "", "patch"}},
+		discover: []rule{
+			{statefulOf, "", "list"},
+			{statefulOf, "", "get"},
+			{scaledOf, "", "list"},
+			{podsOf, "", "list"},
+		},
+		startStop: []rule{
+			{statefulOf, "", "patch"},
+			{hpasOf, "", "list"},
+			{pdbsOf, "", "list"},
+			{scaledOf, "", "get"},
+			{scaledOf, "", "patch"},
+		},
 		scale: []rule{{statefulOf, "scale", "patch"}, {hpasOf, "", "list"}, {pdbsOf, "", "list"}},
 	},
 	list:  listWorkloads(statefulOf),

@@ -120,8 +120,10 @@ func (o object) heldIf(off bool, now time.Time) string {
 func (x contents) stepStates() []cloud.Step {
 	var out []cloud.Step
 	for _, s := range x.stepsInProgress() {
-		told := cloud.Step{Name: s.name, Status: s.stepStatus(),
-			Message: fmt.Sprintf("%d of %d are off", s.count[cloud.Stopped], s.all)}
+		told := cloud.Step{
+			Name: s.name, Status: s.stepStatus(),
+			Message: fmt.Sprintf("%d of %d are off", s.count[cloud.Stopped], s.all),
+		}
 		told.Message = joinReasons(joinReasons(told.Message, s.why), s.held)
 		out = append(out, told)
 	}

@@ -37,8 +37,10 @@ func (p *Provider) openCluster(e cloud.ClusterEntry, certificate kubeconfig.Acce
 	if err != nil {
 		return nil, err
 	}
-	carried := &carrier{next: policy.TransportTLS(t), options: p.options, slots: p.slotsOf(e.Server),
-		limiter: p.limiter, server: e.Server, token: e.Token}
+	carried := &carrier{
+		next: policy.TransportTLS(t), options: p.options, slots: p.slotsOf(e.Server),
+		limiter: p.limiter, server: e.Server, token: e.Token,
+	}
 	base, err := url.Parse(e.Server)
 	if err != nil {
 		return nil, errInvalid("the cluster's server is not an address")

@@ -310,8 +310,10 @@ func TestDisruptionBudget_IsReportedWhereAScaleDownIsRefused(t *testing.T) {
 		u := f.add("deployments", kubernetestwin.Named("shop", "web", 3))
 		f.Add("poddisruptionbudgets", budget("shop", "web", 2))
 		f.Add("poddisruptionbudgets", budget("shop", "other", 1))
-		f.AddFault(kubernetestwin.Fault{Op: "patch deployments.apps", Code: 403, Reason: "Forbidden", Message: message,
-			Times: -1})
+		f.AddFault(kubernetestwin.Fault{
+			Op: "patch deployments.apps", Code: 403, Reason: "Forbidden", Message: message,
+			Times: -1,
+		})
 		err := f.act(cloud.Stop, deployment, cloud.Target{UID: u})
 		f.wantClass("stop", err, cloud.Unsupported)
 		if s := fmt.Sprint(err); !strings.Contains(s,

@@ -149,15 +149,20 @@ func (f *fixture) wirePermissions() []any {
 // wireSelectors stops a workload whose pods are selected by expressions.
 func (f *fixture) wireSelectors() []any {
 	o := kubernetestwin.Named("shop", "web", 2)
-	o["spec"].(fields)["selector"] = fields{"matchLabels": fields{"tier": "front", "app": "web"},
+	o["spec"].(fields)["selector"] = fields{
+		"matchLabels": fields{"tier": "front", "app": "web"},
 		"matchExpressions": []any{
 			fields{"key": "zone", "operator": "In", "values": []any{"b", "a"}},
-			fields{"key": "canary", "operator": "DoesNotExist"}, fields{"key": "build", "operator": "Exists"},
+			fields{"key": "canary", "operator": "DoesNotExist"},
+			fields{"key": "build", "operator": "Exists"},
 			fields{"key": "stage", "operator": "NotIn", "values": []any{"test"}},
-		}}
+		},
+	}
 	f.Add("deployments", o)
-	f.Add("poddisruptionbudgets", fields{"metadata": fields{"namespace": "shop", "name": "web"},
-		"spec": fields{"minAvailable": 1, "selector": fields{"matchLabels": fields{"app": "web"}}}})
+	f.Add("poddisruptionbudgets", fields{
+		"metadata": fields{"namespace": "shop", "name": "web"},
+		"spec":     fields{"minAvailable": 1, "selector": fields{"matchLabels": fields{"app": "web"}}},
+	})
 	at := uid("deployments", "shop/web")
 	before := f.state(deployment, at)
 	err := f.act(cloud.Stop, deployment, cloud.Target{UID: at, Snapshot: before.Snapshot})
@@ -169,8 +174,10 @@ func (f *fixture) wireSelectors() []any {
 // wireNames reads objects by names that could lead elsewhere.
 func (f *fixture) wireNames() []any {
 	var out []any
-	for _, at := range []string{"shop/..", "../web", "shop/.", "shop/a%2fb", "shop/a?b=c", "shop/a b", "shop/a#b",
-		"shop/ü"} {
+	for _, at := range []string{
+		"shop/..", "../web", "shop/.", "shop/a%2fb", "shop/a?b=c", "shop/a b", "shop/a#b",
+		"shop/ü",
+	} {
 		got, err := f.conn.Read(f.Context(), deployment, "cluster", []string{uid("deployments", at)})
 		out = append(out, at, result(got, err))
 	}
@@ -182,13 +189,18 @@ func (f *fixture) wireNames() []any {
 func TestWire_AnswersThatAreErrors(t *testing.T) {
 	status := `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"the words","reason":%q,"code":%d}`
 	var b strings.Builder
-	for _, code := range []int{200, 204, 302, 400, 401, 403, 404, 405, 406, 409, 410, 415, 422, 429, 500, 501, 503,
-		504} {
+	for _, code := range []int{
+		200, 204, 302, 400, 401, 403, 404, 405, 406, 409, 410, 415, 422, 429, 500, 501, 503,
+		504,
+	} {
 		for _, body := range []struct{ kind, text string }{
 			{"application/json", fmt.Sprintf(status, "Forbidden", code)},
 			{"application/json", fmt.Sprintf(status, "", code)},
-			{"text/plain", "words of a proxy\n"}, {"text/html", "<h1>words</h1>"}, {"application/json", `{"a":1}`},
-			{"application/json", `[]`}, {"", ""},
+			{"text/plain", "words of a proxy\n"},
+			{"text/html", "<h1>words</h1>"},
+			{"application/json", `{"a":1}`},
+			{"application/json", `[]`},
+			{"", ""},
 		} {
 			f := newFixture(t)
 			f.record(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -146,8 +146,10 @@ func readWorkload(r apiResource) func(context.Context, *pass, ref) (cloud.State,
 		if err != nil {
 			return cloud.State{}, err
 		}
-		s := cloud.State{Unschedulable: w.stopObstacle(), Native: fmt.Sprintf("%d replicas", w.replicas()),
-			Marked: w.anyMarked()}
+		s := cloud.State{
+			Unschedulable: w.stopObstacle(), Native: fmt.Sprintf("%d replicas", w.replicas()),
+			Marked: w.anyMarked(),
+		}
 		s.Status, s.Reason = w.workloadStatus()
 		if m := w.workloadSnapshot(); m != nil {
 			s.Snapshot = encodeSnapshot(m)
@@ -231,7 +233,8 @@ func (p *pass) explainRefusal(ctx context.Context, w object, err error) error {
 // startWorkload gives the replicas back, no fewer than its autoscaler would raise it to, and KEDA the rest. It takes
 // the annotations of the stop away in any case. It returns why the workload is left off.
 func (p *pass) startWorkload(ctx context.Context, r apiResource, w view,
-	snapshot json.RawMessage) (left string, err error) {
+	snapshot json.RawMessage,
+) (left string, err error) {
 	m, known, err := decodeSnapshot[workloadMemory](snapshot)
 	if err != nil {
 		return "", err
@@ -280,8 +283,10 @@ func (s workloadStart) decideStart(o object) (change, string, error) {
 			"on record: "+
 			"scale it to the replicas that it should have", o.Name)
 	default:
-		start := change{"metadata": change{"annotations": removedStopMarks()},
-			"spec": change{"replicas": max(n, s.least)}}
+		start := change{
+			"metadata": change{"annotations": removedStopMarks()},
+			"spec":     change{"replicas": max(n, s.least)},
+		}
 		return start, "", nil
 	}
 }

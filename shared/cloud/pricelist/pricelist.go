@@ -77,8 +77,10 @@ func (r Reader) try(ctx context.Context, address string, read func(io.Reader) er
 		if whole, ok := errors.AsType[*url.Error](err); ok {
 			err = whole.Err // without the address, which may contain a key
 		}
-		return 0, &cloud.Error{Class: cloud.Transient, Op: "prices", Code: "Unreachable",
-			Message: req.URL.Host + ": " + err.Error()}
+		return 0, &cloud.Error{
+			Class: cloud.Transient, Op: "prices", Code: "Unreachable",
+			Message: req.URL.Host + ": " + err.Error(),
+		}
 	}
 	defer res.Body.Close() //nolint:errcheck // it was read, or it was of no use
 	if res.StatusCode != http.StatusOK {

@@ -46,14 +46,18 @@ func newRegistered(t *testing.T) *registered {
 	account, err := cloud.ConnectRedacted(t.Context(), aws.New(aws.Options{Clock: clk, Transport: r.aws}),
 		cloud.Account{
 			Provider: "aws", AuthMethod: "static_keys",
-			Credentials: map[string]string{"accessKeyID": awstwin.AccessKey,
-				"secretAccessKey": "a secret of the account"},
+			Credentials: map[string]string{
+				"accessKeyID":     awstwin.AccessKey,
+				"secretAccessKey": "a secret of the account",
+			},
 		})
 	if err != nil {
 		t.Fatal(err)
 	}
-	handed, err := json.Marshal(kubeconfig.Access{Server: r.clusters["stage"].URL(),
-		Authority: r.clusters["stage"].Authority(), Token: kubernetestwin.Token})
+	handed, err := json.Marshal(kubeconfig.Access{
+		Server:    r.clusters["stage"].URL(),
+		Authority: r.clusters["stage"].Authority(), Token: kubernetestwin.Token,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,8 +140,10 @@ func TestRegisteredClusters_AreActedOnByTheirUIDs(t *testing.T) {
 func TestRegisteredClusters_OneThatDoesNotAnswerHidesNothing(t *testing.T) {
 	for _, down := range []string{"prod", "stage"} {
 		r := newRegistered(t)
-		r.clusters[down].AddFault(kubernetestwin.Fault{Op: "get namespaces", Code: 503, Reason: "ServiceUnavailable",
-			Message: "etcd is away", Times: -1})
+		r.clusters[down].AddFault(kubernetestwin.Fault{
+			Op: "get namespaces", Code: 503, Reason: "ServiceUnavailable",
+			Message: "etcd is away", Times: -1,
+		})
 		up := map[string]string{"prod": "stage", "stage": "prod"}[down]
 		got, err := r.list()
 		if !slices.Equal(got, []string{uidOf(up)}) || cloud.ClassOf(err) != cloud.Transient || err == nil ||
@@ -167,8 +173,10 @@ func TestRegisteredClusters_WhatIsOfTheCloudIsLeftToIt(t *testing.T) {
 // A cluster may echo its requests.
 func TestRegisteredClusters_TellNoToken(t *testing.T) {
 	r := newRegistered(t)
-	r.clusters["stage"].AddFault(kubernetestwin.Fault{Op: "list deployments.apps", Code: 400, Reason: "BadRequest",
-		Message: "you sent " + kubernetestwin.Token, Times: -1})
+	r.clusters["stage"].AddFault(kubernetestwin.Fault{
+		Op: "list deployments.apps", Code: 400, Reason: "BadRequest",
+		Message: "you sent " + kubernetestwin.Token, Times: -1,
+	})
 	if _, err := r.list(); err == nil || strings.Contains(err.Error(), kubernetestwin.Token) ||
 		!strings.Contains(err.Error(), "you sent (secret)") {
 		t.Errorf("%v", err)

@@ -35,7 +35,9 @@ func newReal(p *platform.Platform) cloud.Providers {
 			OAuth:     gcp.OAuthClient{ID: p.Settings.GoogleCloud.ID, Secret: p.Settings.GoogleCloud.Secret},
 			Store:     p.Table, Log: p.Log,
 		}),
-		kubernetes.Name: kubernetes.New(kubernetes.Options{Clock: p.Clock,
-			PrivateAddresses: p.Settings.PrivateAddresses}),
+		kubernetes.Name: kubernetes.New(kubernetes.Options{
+			Clock:            p.Clock,
+			PrivateAddresses: p.Settings.PrivateAddresses,
+		}),
 	}
 }

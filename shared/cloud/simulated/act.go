@@ -61,8 +61,10 @@ type turn struct {
 // decideEffects returns the effect of the call on each target, and writes the reason into the results of targets
 // without one.
 func (c *conn) decideEffects(h history, t turn, results []cloud.Result) entry {
-	e := entry{At: c.clk.Now().UnixMicro(), Kind: uint8(t.kind),
-		Region: uint8(slices.Index(regionNames, t.request.region))}
+	e := entry{
+		At: c.clk.Now().UnixMicro(), Kind: uint8(t.kind),
+		Region: uint8(slices.Index(regionNames, t.request.region)),
+	}
 	number := c.world.calls["Act"] // the caller holds the world's lock
 	seen := map[uint32]bool{}
 	for i, target := range t.targets {
@@ -174,8 +176,10 @@ func (c *conn) changeSize(ctx context.Context, t turn, uid string, to func(node,
 	var refused error
 	err := c.simulateCall(ctx, t.request, func(ctx context.Context) error {
 		return c.world.changeHistory(ctx, func(h history) entry {
-			e := entry{At: c.clk.Now().UnixMicro(), Kind: uint8(t.kind),
-				Region: uint8(slices.Index(regionNames, t.request.region))}
+			e := entry{
+				At: c.clk.Now().UnixMicro(), Kind: uint8(t.kind),
+				Region: uint8(slices.Index(regionNames, t.request.region)),
+			}
 			var m *move
 			if m, refused = c.rescaleGroup(h, t, uid, to); m != nil {
 				e.Moves = []move{*m}
@@ -187,7 +191,8 @@ func (c *conn) changeSize(ctx context.Context, t turn, uid string, to func(node,
 }
 
 func (c *conn) rescaleGroup(h history, t turn, uid string, change func(node, capacity) (capacity, error)) (*move,
-	error) {
+	error,
+) {
 	n, ok := c.findNode(t.kind, t.request.region, uid)
 	if !ok {
 		return nil, newFailure(cloud.NotFound, t.request, "NotFound", "there is no "+uid)

@@ -81,8 +81,10 @@ const day = 24 * time.Hour
 // newBill makes the bill of the month of start as it is at the time now; nil if it does not exist yet.
 func (s *settings) newBill(start, now time.Time) *bill {
 	end := start.AddDate(0, 1, 0)
-	b := &bill{settings: s, start: start, through: now.UTC().Truncate(day),
-		month: start.Year()*12 + int(start.Month()) - 1}
+	b := &bill{
+		settings: s, start: start, through: now.UTC().Truncate(day),
+		month: start.Year()*12 + int(start.Month()) - 1,
+	}
 	if b.through.After(end) {
 		b.through = end
 	}
@@ -192,8 +194,10 @@ func (b *bill) nodeLines(n node, f func(*line)) {
 	if rate == 0 {
 		return
 	}
-	l := line{product: productOf(kinds[n.kind]), region: regionNames[n.region], node: &n, resource: b.nativeUID(n),
-		name: b.nodeName(n)}
+	l := line{
+		product: productOf(kinds[n.kind]), region: regionNames[n.region], node: &n, resource: b.nativeUID(n),
+		name: b.nodeName(n),
+	}
 	covered := b.isCovered(n)
 	for at := b.start; at.Before(b.through); at = at.AddDate(0, 0, 1) {
 		hours := b.runningHours(n, at)
@@ -228,29 +232,41 @@ func (b *bill) accountLines(f func(*line)) {
 		at := b.start.AddDate(0, 0, i)
 		b.regionLines(at, f)
 		if b.plan > 0 {
-			f(&line{what: planLine, day: at, product: savingsPlans, text: "1 year No Upfront Compute Savings Plan",
-				thousandth: 24_000, billed: b.plan, used: b.used[i]})
-			f(&line{what: unusedLine, day: at, product: savingsPlans, text: "Unused commitment of the savings plan",
-				effective: b.plan - b.used[i]})
+			f(&line{
+				what: planLine, day: at, product: savingsPlans, text: "1 year No Upfront Compute Savings Plan",
+				thousandth: 24_000, billed: b.plan, used: b.used[i],
+			})
+			f(&line{
+				what: unusedLine, day: at, product: savingsPlans, text: "Unused commitment of the savings plan",
+				effective: b.plan - b.used[i],
+			})
 		}
 	}
 	tax := (b.support + b.plan*int64(len(b.used))) * taxShare / 100
 	for _, l := range []line{
-		{what: supportLine, day: b.start, product: support, text: "AWS Support (Business)", thousandth: 1000,
-			billed: b.support},
-		{what: taxLine, day: b.start, product: support, text: "Tax for product code AWSSupportBusiness",
-			billed: tax / cent * cent},
+		{
+			what: supportLine, day: b.start, product: support, text: "AWS Support (Business)", thousandth: 1000,
+			billed: b.support,
+		},
+		{
+			what: taxLine, day: b.start, product: support, text: "Tax for product code AWSSupportBusiness",
+			billed: tax / cent * cent,
+		},
 		{what: creditLine, day: b.start, product: products["ec2"], text: "Promotional credit", billed: -creditAmount},
-		{what: refundLine, day: b.start.AddDate(0, 0, refundDay-1), product: products["rds"],
-			text: "Refund: service level not met", billed: -refundAmount},
+		{
+			what: refundLine, day: b.start.AddDate(0, 0, refundDay-1), product: products["rds"],
+			text: "Refund: service level not met", billed: -refundAmount,
+		},
 	} {
 		if l.effective = l.billed; l.day.Before(b.through) {
 			f(&l)
 		}
 	}
 	if b.restated {
-		f(&line{what: correctionLine, day: b.start.AddDate(0, 0, correctedDay-1), product: transfer,
-			text: "Correction of data transfer", billed: -correction, effective: -correction})
+		f(&line{
+			what: correctionLine, day: b.start.AddDate(0, 0, correctedDay-1), product: transfer,
+			text: "Correction of data transfer", billed: -correction, effective: -correction,
+		})
 	}
 }
 
@@ -271,8 +287,10 @@ func (b *bill) regionLines(at time.Time, f func(*line)) {
 			gb *= 3
 		}
 		if cost := gb * transferRate; cost > 0 {
-			f(&line{day: at, product: transfer, region: region, text: "Data transfer out", thousandth: gb * 1000,
-				list: cost, billed: cost, effective: cost})
+			f(&line{
+				day: at, product: transfer, region: region, text: "Data transfer out", thousandth: gb * 1000,
+				list: cost, billed: cost, effective: cost,
+			})
 		}
 	}
 }

@@ -112,8 +112,10 @@ func Planted(a cloud.Account, now time.Time) (Plan, error) {
 		m, excess := b.sumLines()
 		out.Months = append(out.Months, m)
 		if p := b.planted; excess > 0 {
-			told := PlannedAnomaly{Dimension: p.dimension, TagKey: p.key, TagValue: p.value, Date: p.day,
-				Excess: nanoDollars(excess)}
+			told := PlannedAnomaly{
+				Dimension: p.dimension, TagKey: p.key, TagValue: p.value, Date: p.day,
+				Excess: nanoDollars(excess),
+			}
 			if p.dimension == "resource" {
 				told.Resource = s.nativeUID(p.resource)
 			}

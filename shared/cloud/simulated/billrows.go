@@ -50,8 +50,10 @@ type rows struct {
 }
 
 func newRows(w io.Writer, b *bill) *rows {
-	r := &rows{Writer: csv.NewWriter(w), b: b, end: b.start.AddDate(0, 1, 0),
-		plan: "arn:aws:savingsplans::" + b.number + ":savingsplan/" + strconv.FormatUint(b.key, 16)}
+	r := &rows{
+		Writer: csv.NewWriter(w), b: b, end: b.start.AddDate(0, 1, 0),
+		plan: "arn:aws:savingsplans::" + b.number + ":savingsplan/" + strconv.FormatUint(b.key, 16),
+	}
 	if b.final {
 		r.invoice = "INV-" + b.start.Format("200601") + "-" + b.number
 	}
@@ -85,8 +87,10 @@ func (r *rows) writeCost(n int64) string {
 func timeStamp(t time.Time) string { return t.Format("2006-01-02T15:04:05Z") }
 
 // curTypes are AWS's names for the types of lines.
-var curTypes = [...]string{"Usage", "SavingsPlanCoveredUsage", "SavingsPlanRecurringFee", "", "Fee", "Tax", "Credit",
-	"Refund", "Credit"}
+var curTypes = [...]string{
+	"Usage", "SavingsPlanCoveredUsage", "SavingsPlanRecurringFee", "", "Fee", "Tax", "Credit",
+	"Refund", "Credit",
+}
 
 // writeCUR writes a line in the form of AWS's Cost and Usage Report. Usage that a savings plan covers has its public
 // price, and a second row that takes the price back. The unused part of the plan is in the row of the plan.

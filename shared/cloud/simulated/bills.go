@@ -43,14 +43,18 @@ func (r *reader) readBilling(number string) billing {
 	if number != "" && number[len(number)-1]%2 == 1 {
 		form = inFOCUS
 	}
-	b := billing{form: r.readText("bills", form), fault: r.readText("billFault", ""),
-		month: r.readText("billFaultMonth", "")}
+	b := billing{
+		form: r.readText("bills", form), fault: r.readText("billFault", ""),
+		month: r.readText("billFaultMonth", ""),
+	}
 	b.months = r.readInteger("billedMonths", maxBilledMonths, 1, maxBilledMonths)
 	if forms := []string{inCUR, inFOCUS, notBilled}; !slices.Contains(forms, b.form) {
 		r.failReading("bills", b.form, "one of "+strings.Join(forms, ", "))
 	}
-	if faults := []string{"", truncatedBill, brokenRow, wrongMonth, wrongRows, wrongTotal,
-		missingFile}; !slices.Contains(faults, b.fault) {
+	if faults := []string{
+		"", truncatedBill, brokenRow, wrongMonth, wrongRows, wrongTotal,
+		missingFile,
+	}; !slices.Contains(faults, b.fault) {
 		r.failReading("billFault", b.fault, "one of "+strings.Join(faults[1:], ", "))
 	}
 	return b

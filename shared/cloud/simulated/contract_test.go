@@ -29,8 +29,10 @@ func TestTheSimulatedCloudKeepsTheContractOfClouds(t *testing.T) {
 
 func TestTheSimulatedCloudTellsEverythingElseAsCloudsDo(t *testing.T) {
 	p := New(tabletest.New(t), clock.System{})
-	a := account(map[string]string{"size": "200", "regions": "eu-west-1", "kinds": "aws-ebs,aws-s3,azure-disk,gcp-disk",
-		"pageSize": "7"})
+	a := account(map[string]string{
+		"size": "200", "regions": "eu-west-1", "kinds": "aws-ebs,aws-s3,azure-disk,gcp-disk",
+		"pageSize": "7",
+	})
 	s := apitest.Value(parseSettings(a))(t)
 	c := &cloudtest.Collective{Region: "eu-west-1", Facts: map[string]string{}, Pages: 10, Break: func(on bool) {
 		DenyCapability(p, a.ID, discover, on)

@@ -199,8 +199,12 @@ func TestACallTakesItsTimeAndOneTooSlowTimesOut(t *testing.T) {
 	}{
 		{"at once", map[string]string{}, 0, cloud.Unclassified},
 		{"200 ms a call", map[string]string{"callMillis": "200"}, 200 * time.Millisecond, cloud.Unclassified},
-		{"a slow call", map[string]string{"callMillis": "200", "slow": "1"}, 5200 * time.Millisecond,
-			cloud.Unclassified},
+		{
+			"a slow call",
+			map[string]string{"callMillis": "200", "slow": "1"},
+			5200 * time.Millisecond,
+			cloud.Unclassified,
+		},
 		{"a call that hangs", map[string]string{"slow": "1", "slowMillis": "60000"}, callDeadline, cloud.Transient},
 	}
 	for _, tt := range tests {
@@ -280,8 +284,10 @@ func TestTheCloudOutlivesItsProcess(t *testing.T) {
 	}
 	wg.Wait()
 	clk.Advance(time.Minute)
-	for name, c := range map[string]cloud.Conn{"one that acted": conns[0], "one that slept": idle,
-		"a new one": open()} {
+	for name, c := range map[string]cloud.Conn{
+		"one that acted": conns[0], "one that slept": idle,
+		"a new one": open(),
+	} {
 		states, err := c.Read(t.Context(), ec2, east1, uids)
 		if err != nil || len(states) != len(uids) {
 			t.Fatalf("%s reads %d of %d: %v", name, len(states), len(uids), err)

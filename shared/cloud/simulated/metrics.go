@@ -47,8 +47,10 @@ func (c *conn) Metrics(ctx context.Context, r cloud.MetricRequest) (cloud.Metric
 	}
 	call.op, call.capability = "cloudwatch:GetMetricData", discover
 	queries := len(r.UIDs) * len(r.Measures)
-	out := cloud.MetricAnswer{Queries: queries, Calls: (queries + perMetricCall - 1) / perMetricCall,
-		USD: float64(queries) * usdPerQuery}
+	out := cloud.MetricAnswer{
+		Queries: queries, Calls: (queries + perMetricCall - 1) / perMetricCall,
+		USD: float64(queries) * usdPerQuery,
+	}
 	for range out.Calls {
 		if err = c.simulateCall(ctx, call, func(context.Context) error { return nil }); err != nil {
 			return cloud.MetricAnswer{}, err

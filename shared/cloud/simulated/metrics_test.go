@@ -17,8 +17,10 @@ func TestMetrics_ShowIdleBusyAndNightlyUseFromTheSeed(t *testing.T) {
 	use := func(seed string) map[string]int {
 		p := New(tabletest.New(t), clock.NewManual(monday.AddDate(0, 0, 1)))
 		c := apitest.Value(p.Connect(t.Context(),
-			account(map[string]string{"size": "300", "kinds": "aws-ec2", "regions": "eu-west-1", "stopped": "0",
-				"seed": seed})))(t)
+			account(map[string]string{
+				"size": "300", "kinds": "aws-ec2", "regions": "eu-west-1", "stopped": "0",
+				"seed": seed,
+			})))(t)
 		list := apitest.Value(c.List(t.Context(), "aws-ec2", "eu-west-1", ""))(t)
 		var uids []string
 		for _, r := range list.Resources {

@@ -122,8 +122,10 @@ func (s *settings) numberOf(kind int, uid string) (uint32, bool) {
 }
 
 var (
-	apps = []string{"orders", "payments", "search", "catalog", "billing", "identity", "media", "reports", "gateway",
-		"ledger"}
+	apps = []string{
+		"orders", "payments", "search", "catalog", "billing", "identity", "media", "reports", "gateway",
+		"ledger",
+	}
 	envs  = []string{"prod", "prod", "staging", "dev", "dev", "test"}
 	teams = []string{"atlas", "borealis", "cinder", "delta", "ember"}
 )

@@ -116,7 +116,9 @@ func (s *settings) loadOf(w node, pods int) string {
 	if int(w.kind) == kindStatefulSet {
 		kind = "StatefulSet"
 	}
-	l := cloud.NodeLoad{Namespace: s.pickFrom(w, asApp, apps), Kind: kind, Name: s.nodeName(w), Pods: pods,
-		Cores: c * float64(pods), GiB: g * float64(pods)}
+	l := cloud.NodeLoad{
+		Namespace: s.pickFrom(w, asApp, apps), Kind: kind, Name: s.nodeName(w), Pods: pods,
+		Cores: c * float64(pods), GiB: g * float64(pods),
+	}
 	return l.String()
 }

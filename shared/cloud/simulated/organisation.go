@@ -24,8 +24,11 @@ type organisation struct {
 }
 
 // unitsOf are the units of members in turn, within the root.
-var unitsOf = []cloud.Unit{{ID: "ou-sim-prod", Name: "Prod"}, {ID: "ou-sim-dev", Name: "Dev"},
-	{ID: "ou-sim-sandbox", Name: "Sandbox"}}
+var unitsOf = []cloud.Unit{
+	{ID: "ou-sim-prod", Name: "Prod"},
+	{ID: "ou-sim-dev", Name: "Dev"},
+	{ID: "ou-sim-sandbox", Name: "Sandbox"},
+}
 
 var simulatedRoot = cloud.Unit{ID: "r-sim", Name: "Root"}
 

@@ -69,8 +69,10 @@ const everyCollected = -1
 func collectedKinds() []kind {
 	out := make([]kind, len(collectedShares))
 	for i, c := range collectedShares {
-		k := kind{Kind: describeKind(c.kind), share: c.share, path: c.kind + "/", describe: "simulated:ListOthers",
-			words: plain}
+		k := kind{
+			Kind: describeKind(c.kind), share: c.share, path: c.kind + "/", describe: "simulated:ListOthers",
+			words: plain,
+		}
 		k.Collected = true
 		k.service, _, _ = strings.Cut(c.kind, "-")
 		if k.Actionable {
@@ -147,8 +149,10 @@ type drawnValues struct {
 }
 
 func (s *settings) drawnOf(n node) drawnValues {
-	d := drawnValues{s.drawHit(n, asUnused, unusedRate), float64(int(8) << (s.drawProperty(n, asVolume) % 8)),
-		cloud.Never}
+	d := drawnValues{
+		s.drawHit(n, asUnused, unusedRate), float64(int(8) << (s.drawProperty(n, asVolume) % 8)),
+		cloud.Never,
+	}
 	if d.unused {
 		d.since = cloud.Since{}
 	}
@@ -178,11 +182,15 @@ func (s *settings) computeFacts(n node, d drawnValues) cloud.Facts {
 	case "aws-ec2":
 		return cloud.Facts{"platform": "Linux/UNIX", "tenancy": "default"}
 	case "aws-rds":
-		return cloud.Facts{"engine": "postgres", "multi_az": s.drawHit(n, asUnused, 0.3), "storage_type": "gp3",
-			"allocated_gb": 100.0}
+		return cloud.Facts{
+			"engine": "postgres", "multi_az": s.drawHit(n, asUnused, 0.3), "storage_type": "gp3",
+			"allocated_gb": 100.0,
+		}
 	case "aws-lambda":
-		return cloud.Facts{"memory_mb": 16 * d.size, "timeout_s": 30.0, "runtime": "python3.12",
-			"architecture": s.pickFrom(n, asSize, []string{"x86_64", "arm64"}), "ephemeral_mb": 512.0}
+		return cloud.Facts{
+			"memory_mb": 16 * d.size, "timeout_s": 30.0, "runtime": "python3.12",
+			"architecture": s.pickFrom(n, asSize, []string{"x86_64", "arm64"}), "ephemeral_mb": 512.0,
+		}
 	case "aws-sqs":
 		return cloud.Facts{"dead_letter": !d.unused, "is_dead_letter": false, "wait_seconds": 20 * count(!d.unused)}
 	}
@@ -200,14 +208,20 @@ func (s *settings) storageFacts(n node, d drawnValues) cloud.Facts {
 			"throughput_mibps": 125.0,
 		}
 	case "aws-ebs-snapshot":
-		return cloud.Facts{"started_at": s.createdAt(n), "storage_tier": "standard", "source_exists": !d.unused,
-			"ami_count": count(s.drawHit(n, asSize, 0.1))}
+		return cloud.Facts{
+			"started_at": s.createdAt(n), "storage_tier": "standard", "source_exists": !d.unused,
+			"ami_count": count(s.drawHit(n, asSize, 0.1)),
+		}
 	case "aws-s3":
-		return cloud.Facts{"lifecycle_rules": count(!d.unused), "abort_multipart": !d.unused,
-			"noncurrent_expiry": false, "versioning": named(!d.unused, "Enabled")}
+		return cloud.Facts{
+			"lifecycle_rules": count(!d.unused), "abort_multipart": !d.unused,
+			"noncurrent_expiry": false, "versioning": named(!d.unused, "Enabled"),
+		}
 	case "aws-ecr":
-		return cloud.Facts{"size_gb": d.size, "untagged_gb": d.size / 2 * count(d.unused), "lifecycle": !d.unused,
-			"scan_on_push": !d.unused, "last_pull_at": s.lastUse(n, d.unused)}
+		return cloud.Facts{
+			"size_gb": d.size, "untagged_gb": d.size / 2 * count(d.unused), "lifecycle": !d.unused,
+			"scan_on_push": !d.unused, "last_pull_at": s.lastUse(n, d.unused),
+		}
 	}
 	return nil
 }
@@ -216,8 +230,10 @@ func (s *settings) storageFacts(n node, d drawnValues) cloud.Facts {
 func (s *settings) networkFacts(n node, d drawnValues) cloud.Facts {
 	switch kinds[n.kind].Type {
 	case "aws-eip":
-		return cloud.Facts{"association_id": named(!d.unused, "eipassoc"), "interface_attached": !d.unused,
-			"unassociated_since": d.since}
+		return cloud.Facts{
+			"association_id": named(!d.unused, "eipassoc"), "interface_attached": !d.unused,
+			"unassociated_since": d.since,
+		}
 	case "aws-elb":
 		return cloud.Facts{
 			"lb_type":      s.pickFrom(n, asSize, []string{"application", "network", "classic"}),
@@ -234,15 +250,21 @@ func (s *settings) networkFacts(n node, d drawnValues) cloud.Facts {
 func (s *settings) azureFacts(n node, d drawnValues) cloud.Facts {
 	switch kinds[n.kind].Type {
 	case "azure-disk":
-		return cloud.Facts{"disk_state": either(d.unused, "Unattached", "Attached"),
+		return cloud.Facts{
+			"disk_state":    either(d.unused, "Unattached", "Attached"),
 			"managed_by_vm": named(!d.unused, "vm"), "size_gb": d.size, "sku": "Premium_LRS",
-			"unattached_since": d.since}
+			"unattached_since": d.since,
+		}
 	case "azure-publicip":
-		return cloud.Facts{"attached": !d.unused, "sku": "Standard", "allocation": "Static",
-			"unattached_since": d.since}
+		return cloud.Facts{
+			"attached": !d.unused, "sku": "Standard", "allocation": "Static",
+			"unattached_since": d.since,
+		}
 	case "azure-loadbalancer":
-		return cloud.Facts{"sku": "Standard", "backend_count": 2 * count(!d.unused), "rule_count": count(!d.unused),
-			"nat_rule_count": 0.0}
+		return cloud.Facts{
+			"sku": "Standard", "backend_count": 2 * count(!d.unused), "rule_count": count(!d.unused),
+			"nat_rule_count": 0.0,
+		}
 	case "azure-storage":
 		return cloud.Facts{"kind": "StorageV2", "sku": "Standard_LRS", "lifecycle": !d.unused}
 	}
@@ -253,14 +275,20 @@ func (s *settings) azureFacts(n node, d drawnValues) cloud.Facts {
 func (s *settings) googleFacts(n node, d drawnValues) cloud.Facts {
 	switch kinds[n.kind].Type {
 	case "gcp-disk":
-		return cloud.Facts{"size_gb": d.size, "disk_type": "pd-ssd", "users": users(!d.unused),
-			"last_detached_at": s.createdAt(n)}
+		return cloud.Facts{
+			"size_gb": d.size, "disk_type": "pd-ssd", "users": users(!d.unused),
+			"last_detached_at": s.createdAt(n),
+		}
 	case "gcp-address":
-		return cloud.Facts{"state": either(d.unused, "RESERVED", "IN_USE"), "address_type": "EXTERNAL",
-			"unused_since": d.since}
+		return cloud.Facts{
+			"state": either(d.unused, "RESERVED", "IN_USE"), "address_type": "EXTERNAL",
+			"unused_since": d.since,
+		}
 	case "gcp-gcs":
-		return cloud.Facts{"storage_class": "STANDARD", "lifecycle_rules": count(!d.unused), "versioning": false,
-			"autoclass": false}
+		return cloud.Facts{
+			"storage_class": "STANDARD", "lifecycle_rules": count(!d.unused), "versioning": false,
+			"autoclass": false,
+		}
 	case "gcp-memorystore":
 		return cloud.Facts{"memory_gb": d.size, "tier": "BASIC"}
 	}

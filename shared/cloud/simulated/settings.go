@@ -68,8 +68,10 @@ type settings struct {
 // parseSettings reads the settings of a.
 func parseSettings(a cloud.Account) (settings, error) {
 	r := reader{values: a.Credentials}
-	s := settings{named: a.Regions, number: r.readText("accountID", a.NativeID),
-		page: r.readInteger("pageSize", pageSize, 1, pageSize)}
+	s := settings{
+		named: a.Regions, number: r.readText("accountID", a.NativeID),
+		page: r.readInteger("pageSize", pageSize, 1, pageSize),
+	}
 	s.latency = time.Duration(r.readInteger("callMillis", 0, 0, 3_600_000)) * time.Millisecond
 	s.transition = time.Duration(r.readRate("transitionSeconds", 5, 86_400) * float64(time.Second))
 	s.key, s.label = hashParts(s.number, r.readText("seed", "1")), r.readText("label", "")

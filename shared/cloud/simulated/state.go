@@ -69,8 +69,10 @@ func settledState(w words, on bool, c capacity) state {
 // terminated.
 func (s *settings) memberState(g state, rank int32) state {
 	if rank >= g.cap.Desired {
-		return state{status: cloud.Terminated, native: "terminated",
-			reason: "Client.UserInitiatedShutdown: group scaled in"}
+		return state{
+			status: cloud.Terminated, native: "terminated",
+			reason: "Client.UserInitiatedShutdown: group scaled in",
+		}
 	}
 	w := kinds[kindEC2].words
 	if g.status == cloud.Starting {

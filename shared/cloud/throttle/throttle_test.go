@@ -74,8 +74,10 @@ func TestLimiter_OfManyProcessesUsesAnAccountsLimitAndHardlyExceedsIt(t *testing
 		defer cancel()
 		var wg sync.WaitGroup
 		for range 12 {
-			l := throttle.New(throttle.Options{Clock: clock.System{}, Store: store,
-				Limits: limits(throttle.Limit{PerSecond: 19, Burst: 60})})
+			l := throttle.New(throttle.Options{
+				Clock: clock.System{}, Store: store,
+				Limits: limits(throttle.Limit{PerSecond: 19, Burst: 60}),
+			})
 			for range 4 {
 				wg.Go(func() { ask(ctx, l, p) })
 			}
@@ -96,8 +98,10 @@ func TestLimiter_OfManyProcessesUsesAnAccountsLimitAndHardlyExceedsIt(t *testing
 func TestLimiter_SlowsDownToWhatTheProviderTakesAndRecovers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store, p := newStore(t), &provider{limit: throttle.Limit{PerSecond: 6, Burst: 20}}
-		l := throttle.New(throttle.Options{Clock: clock.System{}, Store: store,
-			Limits: limits(throttle.Limit{PerSecond: 19, Burst: 60})})
+		l := throttle.New(throttle.Options{
+			Clock: clock.System{}, Store: store,
+			Limits: limits(throttle.Limit{PerSecond: 19, Burst: 60}),
+		})
 		during := func(d time.Duration) (taken, refused int) {
 			ctx, cancel := context.WithTimeout(t.Context(), d)
 			defer cancel()
@@ -148,8 +152,10 @@ func TestLimiter_AsksTheStoreOnlyBeyondWhatAProcessMayTakeFreely(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := &counted{Store: newStore(t)}
-				l := throttle.New(throttle.Options{Clock: clock.System{}, Store: s,
-					Limits: limits(throttle.Limit{PerSecond: 19, Burst: 60})})
+				l := throttle.New(throttle.Options{
+					Clock: clock.System{}, Store: s,
+					Limits: limits(throttle.Limit{PerSecond: 19, Burst: 60}),
+				})
 				for range tt.calls {
 					if err := l.Wait(t.Context(), describe, 1); err != nil {
 						t.Fatal(err)
@@ -166,8 +172,10 @@ func TestLimiter_AsksTheStoreOnlyBeyondWhatAProcessMayTakeFreely(t *testing.T) {
 func TestLimiter_GoesOnAloneWhenTheStoreFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &counted{Store: newStore(t), down: true}
-		l := throttle.New(throttle.Options{Clock: clock.System{}, Store: s,
-			Limits: limits(throttle.Limit{PerSecond: 10, Burst: 20})})
+		l := throttle.New(throttle.Options{
+			Clock: clock.System{}, Store: s,
+			Limits: limits(throttle.Limit{PerSecond: 10, Burst: 20}),
+		})
 		began := time.Now()
 		for range 123 {
 			if err := l.Wait(t.Context(), describe, 1); err != nil {
@@ -187,8 +195,10 @@ func TestLimiter_GoesOnAloneWhenTheStoreFails(t *testing.T) {
 func TestLimiter_TakesOfManyIDsWhatCountsNow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store, ids := newStore(t), throttle.Key{Account: "1", Region: "r", API: "ec2:StopInstances#ids"}
-		o := throttle.Options{Clock: clock.System{}, Store: store,
-			Limits: map[string]throttle.Limit{ids.API: {PerSecond: 20, Burst: 1000}}}
+		o := throttle.Options{
+			Clock: clock.System{}, Store: store,
+			Limits: map[string]throttle.Limit{ids.API: {PerSecond: 20, Burst: 1000}},
+		}
 		one, other := throttle.New(o), throttle.New(o)
 		if got, wait := one.Take(t.Context(), ids, 700); got != 700 || wait != 0 {
 			t.Errorf("one gets %d of 700, and is to wait %s", got, wait)
@@ -217,10 +227,14 @@ func TestLimiter_KeepsAccountsRegionsAndAPIsApart(t *testing.T) {
 		for name, k := range map[string]throttle.Key{
 			"another account": {Account: "2", Region: describe.Region, API: describe.API},
 			"another region":  {Account: describe.Account, Region: "us-east-1", API: describe.API},
-			"a call with its own limit": {Account: describe.Account, Region: describe.Region,
-				API: "ec2:StopInstances"},
-			"a service that has no limit": {Account: describe.Account, Region: describe.Region,
-				API: "rds:DescribeDBInstances"},
+			"a call with its own limit": {
+				Account: describe.Account, Region: describe.Region,
+				API: "ec2:StopInstances",
+			},
+			"a service that has no limit": {
+				Account: describe.Account, Region: describe.Region,
+				API: "rds:DescribeDBInstances",
+			},
 		} {
 			began := time.Now()
 			if err := l.Wait(t.Context(), k, 1); err != nil || time.Since(began) > 0 {
@@ -238,8 +252,10 @@ func TestLimiter_KeepsAccountsRegionsAndAPIsApart(t *testing.T) {
 
 func TestLimiter_APauseEndsAndSlowsNothingDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := throttle.New(throttle.Options{Clock: clock.System{},
-			Limits: limits(throttle.Limit{PerSecond: 10, Burst: 20})})
+		l := throttle.New(throttle.Options{
+			Clock:  clock.System{},
+			Limits: limits(throttle.Limit{PerSecond: 10, Burst: 20}),
+		})
 		l.Pause(describe, 5*time.Second)
 		began := time.Now()
 		for range 55 {
@@ -261,8 +277,10 @@ func TestLimiter_APauseEndsAndSlowsNothingDown(t *testing.T) {
 func TestLimiter_LeavesRowsThatExpire(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newStore(t)
-		l := throttle.New(throttle.Options{Clock: clock.System{}, Store: store,
-			Limits: limits(throttle.Limit{PerSecond: 10, Burst: 20})})
+		l := throttle.New(throttle.Options{
+			Clock: clock.System{}, Store: store,
+			Limits: limits(throttle.Limit{PerSecond: 10, Burst: 20}),
+		})
 		for range 30 {
 			if err := l.Wait(t.Context(), describe, 1); err != nil {
 				t.Fatal(err)

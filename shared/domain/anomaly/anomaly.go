@@ -104,7 +104,7 @@ const (
 	bandDays   = 28
 	Rejudged   = 7                   // days that are judged anew, since bills restate them
 	WindowDays = bandDays + Rejudged // days of a series that a pass needs
-	// days before the judged ones, for bills that come months late; together they are all days that are kept
+	// days before the judged ones, for bills that come months late; together they are all days that are kept.
 	Backfilled = 83
 )
 

@@ -46,8 +46,10 @@ func TestRules_Judge_TheBareRule(t *testing.T) {
 			"1.857142857142857142857142857143"), Warning, "30"},
 		"three days of data are not judged": {flat("100", 3, "1000"), "", ""},
 		"four days of data are":             {flat("100", 4, "1000"), Emergency, "900"},
-		"days before the first that cost anything count not": {amounts("0", "0", "0", "100", "100", "100", "1000"), "",
-			""},
+		"days before the first that cost anything count not": {
+			amounts("0", "0", "0", "100", "100", "100", "1000"), "",
+			"",
+		},
 		"a baseline below the minimum is not judged": {flat("0.99", 7, "1000"), "", ""},
 		"a baseline of the minimum is":               {flat("1", 7, "1.3"), Warning, "30"},
 		"a fall is none":                             {flat("100", 7, "1"), "", ""},

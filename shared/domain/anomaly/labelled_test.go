@@ -68,12 +68,19 @@ func addLabelled(t testing.TB, to map[Scope]*labelled, l []string) {
 	}
 	day := int(at.Sub(time.Date(2025, 10, 1, 0, 0, 0, 0, time.UTC)) / (24 * time.Hour))
 	usage, fee, normal := money.MustParse(l[6]), money.MustParse(l[7]), money.MustParse(l[9])
-	for _, s := range []Scope{{Type: Org}, {Resource, l[1]}, {CloudAccount, l[3]}, {ResourceGroup, l[4]},
-		{Team, l[5]}} {
+	for _, s := range []Scope{
+		{Type: Org},
+		{Resource, l[1]},
+		{CloudAccount, l[3]},
+		{ResourceGroup, l[4]},
+		{Team, l[5]},
+	} {
 		d := to[s]
 		if d == nil {
-			d = &labelled{make([]money.Amount, labelledDays), make([]money.Amount, labelledDays),
-				make([]money.Amount, labelledDays)}
+			d = &labelled{
+				make([]money.Amount, labelledDays), make([]money.Amount, labelledDays),
+				make([]money.Amount, labelledDays),
+			}
 			to[s] = d
 		}
 		d.usage[day] = d.usage[day].Add(usage)
@@ -157,8 +164,10 @@ func BenchmarkRules_Pass(b *testing.B) {
 	for i := range all {
 		at := i * 7 % (labelledDays - WindowDays)
 		days := set[resources[i%len(resources)]].usage[at : at+WindowDays]
-		all[i] = Series{Scope: Scope{Resource, resources[i%len(resources)].ID}, Days: days, Until: WindowDays,
-			Within: []Scope{{CloudAccount, "ca_1"}}}
+		all[i] = Series{
+			Scope: Scope{Resource, resources[i%len(resources)].ID}, Days: days, Until: WindowDays,
+			Within: []Scope{{CloudAccount, "ca_1"}},
+		}
 	}
 	r := Rules{Settings: DefaultSettings(), MinUSD: money.FromInt(1)}
 	b.ResetTimer()

@@ -46,39 +46,67 @@ func TestRead_BadInput(t *testing.T) {
 		file []byte
 		want string
 	}{
-		{"a row with a field too many", append(slices.Clone(sample), strings.Repeat(",", 21)+"\n"...),
-			"f, row 3: the row has 22 fields, the header 21"},
+		{
+			"a row with a field too many", append(slices.Clone(sample), strings.Repeat(",", 21)+"\n"...),
+			"f, row 3: the row has 22 fields, the header 21",
+		},
 		{"a row that is cut off", sample[:len(sample)-60], "f, row 2: the row has 9 fields, the header 21"},
-		{"a quote in the middle of a field", changed(t, "Oracle", `Or"acle`),
-			"f, row 1: a quote within a field that does not begin with one"},
-		{"a quote that is not doubled", changed(t, `"Block, Volume"`, `"Block" Volume`),
-			"f, row 1: a quote within a quoted field that is not doubled"},
-		{"a quote that is not closed", changed(t, `"{""team"": ""web"", ""n"": 3}"`, `"{`),
-			"f, row 1: the file ends within quotes"},
-		{"an amount that is none", changed(t, "1.50", "$1.50"),
-			`f, row 1: column "BilledCost": "$1.50" is not an amount`},
-		{"an amount with a comma in it", changed(t, "1.50", `"1,50"`),
-			`f, row 1: column "BilledCost": "1,50" is not an amount`},
+		{
+			"a quote in the middle of a field", changed(t, "Oracle", `Or"acle`),
+			"f, row 1: a quote within a field that does not begin with one",
+		},
+		{
+			"a quote that is not doubled", changed(t, `"Block, Volume"`, `"Block" Volume`),
+			"f, row 1: a quote within a quoted field that is not doubled",
+		},
+		{
+			"a quote that is not closed", changed(t, `"{""team"": ""web"", ""n"": 3}"`, `"{`),
+			"f, row 1: the file ends within quotes",
+		},
+		{
+			"an amount that is none", changed(t, "1.50", "$1.50"),
+			`f, row 1: column "BilledCost": "$1.50" is not an amount`,
+		},
+		{
+			"an amount with a comma in it", changed(t, "1.50", `"1,50"`),
+			`f, row 1: column "BilledCost": "1,50" is not an amount`,
+		},
 		{"no amount", changed(t, "1.50", ""), `f, row 1: column "BilledCost": it is empty, and must not be`},
-		{"a time that is none", changed(t, "2026-03-02 10:00:00", "2026-02-30 10:00:00"),
-			`f, row 1: column "ChargePeriodStart": "2026-02-30 10:00:00" is not a time`},
-		{"no billing period", changed(t, "2026-03-01 00:00:00", ""),
-			`f, row 1: column "BillingPeriodStart": it is empty, and must not be`},
+		{
+			"a time that is none", changed(t, "2026-03-02 10:00:00", "2026-02-30 10:00:00"),
+			`f, row 1: column "ChargePeriodStart": "2026-02-30 10:00:00" is not a time`,
+		},
+		{
+			"no billing period", changed(t, "2026-03-01 00:00:00", ""),
+			`f, row 1: column "BillingPeriodStart": it is empty, and must not be`,
+		},
 		{"a currency that is none", changed(t, "USD", "MC"), `f, row 1: "MC" is not a currency`},
 		{"no currency", changed(t, "USD", ""), `f, row 1: "" is not a currency`},
-		{"a category that is none", changed(t, "Usage", "Use"),
-			`f, row 1: column "ChargeCategory": "Use" is none of Usage, Purchase`},
-		{"tags that are none", changed(t, `"{""team"": ""web"", ""n"": 3}"`, "web"),
-			`f, row 1: column "Tags": "{web}" is not a JSON object of tags`},
-		{"a column is missing", changed(t, "BillingCurrency", "Currency"),
-			"f: columns are missing: BillingCurrency; export all columns"},
-		{"a column is there twice", changed(t, "ContractedCost", "billed_cost"),
-			`f: the column "billed_cost" is there twice`},
+		{
+			"a category that is none", changed(t, "Usage", "Use"),
+			`f, row 1: column "ChargeCategory": "Use" is none of Usage, Purchase`,
+		},
+		{
+			"tags that are none", changed(t, `"{""team"": ""web"", ""n"": 3}"`, "web"),
+			`f, row 1: column "Tags": "{web}" is not a JSON object of tags`,
+		},
+		{
+			"a column is missing", changed(t, "BillingCurrency", "Currency"),
+			"f: columns are missing: BillingCurrency; export all columns",
+		},
+		{
+			"a column is there twice", changed(t, "ContractedCost", "billed_cost"),
+			`f: the column "billed_cost" is there twice`,
+		},
 		{"columns of no bill", []byte("a,b\n1,2\n"), "f: columns of no known bill: a, b; deliver one of azure_actual"},
-		{"too many columns", []byte(strings.Repeat("a,", 2000) + "a\n"),
-			"f: a header of 2001 columns; at most 2000 are read"},
-		{"a row of more than a megabyte", append(slices.Clone(sample), `"`+strings.Repeat("x", 2<<20)...),
-			"f, row 3: a row of more than 1048576 bytes"},
+		{
+			"too many columns", []byte(strings.Repeat("a,", 2000) + "a\n"),
+			"f: a header of 2001 columns; at most 2000 are read",
+		},
+		{
+			"a row of more than a megabyte", append(slices.Clone(sample), `"`+strings.Repeat("x", 2<<20)...),
+			"f, row 3: a row of more than 1048576 bytes",
+		},
 		{"UTF-16", []byte("\xff\xfea\x00"), "f: the file is UTF-16; deliver it as UTF-8"},
 		{"a gzip that is cut off", zipped(sample)[:200], "f, row 1: the file is cut off here"},
 		{"a gzip that is damaged", damage(zipped(sample), -6), "f, row 3: gzip: invalid checksum"},
@@ -86,14 +114,20 @@ func TestRead_BadInput(t *testing.T) {
 		{"a zip that is cut off", zipArchive(t, sample)[:300], "f: zip: not a valid zip file"},
 		{"JSON that is cut off", fixture(t, "google.json")[:1300], "f, row 4: the file is cut off here"},
 		{"JSON of something else", []byte(`{"a":1}`), "f: columns of no known bill: a"},
-		{"a JSON object of more than a megabyte", []byte(`{"a":"` + strings.Repeat("x", 2<<20) + `"}`),
-			"f: a JSON object of more than 1048576 bytes"},
-		{"credits that are none",
+		{
+			"a JSON object of more than a megabyte", []byte(`{"a":"` + strings.Repeat("x", 2<<20) + `"}`),
+			"f: a JSON object of more than 1048576 bytes",
+		},
+		{
+			"credits that are none",
 			bytes.Replace(fixture(t, "google.json"), []byte(`"credits":[]`), []byte(`"credits":"x"`), 1),
-			`f, row 2: column "credits": "x" is not a JSON list of credits`},
+			`f, row 2: column "credits": "x" is not a JSON list of credits`,
+		},
 		{"Parquet that is cut off", parquet[:len(parquet)/2], "f: open the Parquet file, which may be cut off"},
-		{"Parquet without a row's amount", parquetOf(t, lacking{BillingCurrency: "USD"}),
-			`f: columns are missing: ChargeCategory, ChargePeriodStart; export all columns`},
+		{
+			"Parquet without a row's amount", parquetOf(t, lacking{BillingCurrency: "USD"}),
+			`f: columns are missing: ChargeCategory, ChargePeriodStart; export all columns`,
+		},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -219,8 +253,10 @@ func (b broken) Read(p []byte) (int, error) {
 
 // FuzzRead reads arbitrary bytes. Read must not panic, and must report every error as an error of the file.
 func FuzzRead(f *testing.F) {
-	for _, name := range []string{"focus.csv", "cur.csv", "cur_net.csv", "cur2.csv", "azure.csv", "google.json",
-		"focus.ndjson"} {
+	for _, name := range []string{
+		"focus.csv", "cur.csv", "cur_net.csv", "cur2.csv", "azure.csv", "google.json",
+		"focus.ndjson",
+	} {
 		f.Add(fixture(f, name))
 		f.Add(zipped(fixture(f, name)))
 	}

@@ -65,20 +65,26 @@ func TestRead_PagesThatClaimTooMuchAreRefused(t *testing.T) {
 	dictionary.Header.DictionaryPageHeader = thrift.New(format.DictionaryPageHeader{NumValues: math.MaxInt32})
 	levels := hostilebill.Page{Header: format.PageHeader{
 		Type: format.DataPageV2, CompressedPageSize: 4, UncompressedPageSize: 4,
-		DataPageHeaderV2: thrift.New(format.DataPageHeaderV2{NumValues: 1000, NumRows: 1000,
-			DefinitionLevelsByteLength: math.MaxInt32}),
+		DataPageHeaderV2: thrift.New(format.DataPageHeaderV2{
+			NumValues: 1000, NumRows: 1000,
+			DefinitionLevelsByteLength: math.MaxInt32,
+		}),
 	}, Body: []byte{1, 2, 3, 4}}
 	huge := binary.AppendUvarint([]byte{0x80, 0x01, 0x04}, math.MaxInt32)
 	for name, c := range map[string]struct {
 		file   []byte
 		reason string
 	}{
-		"a run of 2147483647 levels": {uncompressed(1000, hostilebill.Nulls(math.MaxInt32)),
-			"a run claims 2147483647 values"},
+		"a run of 2147483647 levels": {
+			uncompressed(1000, hostilebill.Nulls(math.MaxInt32)),
+			"a run claims 2147483647 values",
+		},
 		"more rows than a file can have": {hostilebill.Assemble(math.MaxInt32, 0,
 			data(1, 3, hostilebill.Nulls(1))), "claims 2147483647 rows"},
-		"levels beyond the page": {hostilebill.Assemble(1000, 0, levels),
-			"bytes of levels in a page of 4 bytes"},
+		"levels beyond the page": {
+			hostilebill.Assemble(1000, 0, levels),
+			"bytes of levels in a page of 4 bytes",
+		},
 		"a gzip page larger than it says": {hostilebill.GzipBombThatLies(), "larger than the 100 bytes"},
 		"a snappy page that claims 4 GB": {hostilebill.Assemble(1000, format.Snappy,
 			data(1000, 100, []byte{0xff, 0xff, 0xff, 0xff, 0x0f, 0})), "larger than the 100 bytes"},
@@ -90,14 +96,22 @@ func TestRead_PagesThatClaimTooMuchAreRefused(t *testing.T) {
 			data(1000, 100, []byte{0xff, 0xff, 0xff})), "cannot be unpacked"},
 		"a codec that is none":             {hostilebill.Assemble(1000, 99, data(1000, 100, []byte{1})), "codec 99"},
 		"a dictionary of 2147483647 texts": {hostilebill.Assemble(1000, 0, dictionary), "claims 2147483647 values"},
-		"a list of 2147483647 differences": {encoded(format.DeltaBinaryPacked, append(huge, 0)),
-			"claims 2147483647 values"},
-		"2147483647 lengths of texts": {encoded(format.DeltaLengthByteArray, append(huge, 0)),
-			"claims 2147483647 values"},
-		"texts that repeat 1 MB 1000 times": {encoded(format.DeltaByteArray, repeatedPrefixes()),
-			"more than 134217728 bytes"},
-		"indexes without a dictionary": {encoded(format.RLEDictionary, []byte{1, 2, 0}),
-			"does not have before it"},
+		"a list of 2147483647 differences": {
+			encoded(format.DeltaBinaryPacked, append(huge, 0)),
+			"claims 2147483647 values",
+		},
+		"2147483647 lengths of texts": {
+			encoded(format.DeltaLengthByteArray, append(huge, 0)),
+			"claims 2147483647 values",
+		},
+		"texts that repeat 1 MB 1000 times": {
+			encoded(format.DeltaByteArray, repeatedPrefixes()),
+			"more than 134217728 bytes",
+		},
+		"indexes without a dictionary": {
+			encoded(format.RLEDictionary, []byte{1, 2, 0}),
+			"does not have before it",
+		},
 		"a checksum that is wrong": {badChecksum(data), "checksum"},
 		"an encoding that is none": {encoded(77, nil), "encoding is 77"},
 		"differences of 200 bits": {encoded(format.DeltaLengthByteArray,

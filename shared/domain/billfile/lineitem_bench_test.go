@@ -31,8 +31,11 @@ func million(take func(*bill.Charge) error) error {
 	}
 	tags := make([][]bill.Tag, 1000)
 	for i := range tags {
-		tags[i] = []bill.Tag{{Key: "app", Value: "app-" + strconv.Itoa(i)},
-			{Key: "env", Value: []string{"prod", "dev"}[i%2]}, {Key: "team", Value: "team-" + strconv.Itoa(i%50)}}
+		tags[i] = []bill.Tag{
+			{Key: "app", Value: "app-" + strconv.Itoa(i)},
+			{Key: "env", Value: []string{"prod", "dev"}[i%2]},
+			{Key: "team", Value: "team-" + strconv.Itoa(i%50)},
+		}
 	}
 	var c bill.Charge
 	for i := range benchLines {
@@ -108,8 +111,10 @@ func BenchmarkEngine(b *testing.B) {
 	if kept := os.Getenv("LAMPLIGHTER_BENCH"); kept != "" {
 		k.Must(os.CopyFS(kept, os.DirFS(k.dir)))
 	}
-	whole := costquery.Query{From: importedMonth.Start(), To: importedMonth.End(),
-		Measures: []string{"BilledCost", "EffectiveCost"}}
+	whole := costquery.Query{
+		From: importedMonth.Start(), To: importedMonth.End(),
+		Measures: []string{"BilledCost", "EffectiveCost"},
+	}
 	for name, change := range map[string]func(*costquery.Query){
 		"total":                 func(*costquery.Query) {},
 		"by service and region": func(q *costquery.Query) { q.GroupBy = []string{"ServiceName", "RegionId"} },

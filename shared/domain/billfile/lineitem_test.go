@@ -107,8 +107,10 @@ func TestAStoreThatFails_LeavesNothing(t *testing.T) {
 	for _, left := range []int{0, 1000, 500_000} {
 		k, r := newKept(t), seed.Fixed(t, 3, 3)
 		b, err := cost.New(k.Platform).Begin(k.In(apitest.Org),
-			cost.Import{Org: apitest.Org, AccountID: "ca_1", Provider: "aws", Month: importedMonth, Fingerprint: "1",
-				DeliveredAt: k.Clock.Now()})
+			cost.Import{
+				Org: apitest.Org, AccountID: "ca_1", Provider: "aws", Month: importedMonth, Fingerprint: "1",
+				DeliveredAt: k.Clock.Now(),
+			})
 		k.Must(err)
 		w := billfile.NewLineItemWriter(&full{k.files, left}, b)
 		for i := 0; i < 40_000 && err == nil; i++ {
@@ -147,9 +149,11 @@ func TestAQuestion_TakesBoundedTimeAndGroups(t *testing.T) {
 		charges = append(charges, random(r))
 	}
 	items := k.bring("ca_1", importedMonth, all(charges))
-	j := costquery.Job{Org: apitest.Org,
+	j := costquery.Job{
+		Org:   apitest.Org,
 		Query: costquery.Query{From: importedMonth.Start(), To: importedMonth.End(), Measures: []string{"Count"}},
-		Items: []cost.LineItems{items}}
+		Items: []cost.LineItems{items},
+	}
 	_, err := billfile.NewLineItemEngine(k.files, &late{Clock: k.Clock}).Advance(t.Context(), &j)
 	if !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), "20s") {
 		t.Error(err)
@@ -165,8 +169,10 @@ func TestAQuestion_TakesBoundedTimeAndGroups(t *testing.T) {
 // it again.
 func TestADelivery_IsBroughtInAgainForItsLines(t *testing.T) {
 	k := newKept(t)
-	in := cost.Import{Org: apitest.Org, AccountID: "ca_1", Provider: "aws", Month: importedMonth, Fingerprint: "1",
-		DeliveredAt: k.Clock.Now()}
+	in := cost.Import{
+		Org: apitest.Org, AccountID: "ca_1", Provider: "aws", Month: importedMonth, Fingerprint: "1",
+		DeliveredAt: k.Clock.Now(),
+	}
 	b, err := cost.New(k.Platform).Begin(k.In(apitest.Org), in)
 	k.Must(err)
 	_, err = b.Commit(k.In(apitest.Org))
@@ -205,18 +211,24 @@ func TestASubAccount_OnSeveralBillsCountsOnce(t *testing.T) {
 		"two that have the same export":  {"111": billOf("111", "222", "333"), "222": billOf("111", "222", "333")},
 		"lines that name no sub-account": {"111": billOf("", "111", "222"), "222": billOf("", "222")},
 		"each by itself":                 {"111": billOf("111"), "222": billOf("222")},
-		"names as Azure writes them": {"111": billOf("/subscriptions/111", "/subscriptions/222"),
-			"222": billOf("/subscriptions/222")},
+		"names as Azure writes them": {
+			"111": billOf("/subscriptions/111", "/subscriptions/222"),
+			"222": billOf("/subscriptions/222"),
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			k := newKept(t)
 			connected := func(context.Context) ([]cost.Account, error) {
-				return []cost.Account{{ID: "ca_111", Provider: "aws", Native: "111"},
-					{ID: "ca_222", Provider: "aws", Native: "222"}}, nil
+				return []cost.Account{
+					{ID: "ca_111", Provider: "aws", Native: "111"},
+					{ID: "ca_222", Provider: "aws", Native: "222"},
+				}, nil
 			}
 			for _, native := range slices.Sorted(maps.Keys(bills)) {
-				k.bringAs(cost.Import{AccountID: "ca_" + native, Month: importedMonth, Native: native,
-					Accounts: connected},
+				k.bringAs(cost.Import{
+					AccountID: "ca_" + native, Month: importedMonth, Native: native,
+					Accounts: connected,
+				},
 					all(bills[native]))
 			}
 			report := apitest.Value(cost.New(k.Platform).Ask(k.In(apitest.Org), apitest.Org,

@@ -62,8 +62,10 @@ func (k *kept) bringAs(in cost.Import, each func(take func(*bill.Charge) error) 
 var importedMonth = cost.MonthOf(time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC))
 
 // hostile are values that would break out of a literal.
-var hostile = []string{"'", "''", "' OR '1'='1", `\'`, `\`, "\"; DROP TABLE line_items; --", "a\nb", "*/ --",
-	"x') UNION SELECT 1 --", "データ", "%_", "?"}
+var hostile = []string{
+	"'", "''", "' OR '1'='1", `\'`, `\`, "\"; DROP TABLE line_items; --", "a\nb", "*/ --",
+	"x') UNION SELECT 1 --", "データ", "%_", "?",
+}
 
 // random returns a charge of the month, or one billed in it, with hostile texts and amounts of up to 30 places.
 func random(r *rand.Rand) bill.Charge {

@@ -87,8 +87,10 @@ func randomQuery(r *rand.Rand) costquery.Query {
 	for range r.IntN(3) {
 		q.Filters = append(q.Filters, costquery.Filter{
 			Column: []string{"ResourceName", "Tags.it's", "RegionId"}[r.IntN(3)],
-			Operator: []costquery.Operator{costquery.Is, costquery.IsNot, costquery.StartsWith,
-				costquery.Contains}[r.IntN(4)],
+			Operator: []costquery.Operator{
+				costquery.Is, costquery.IsNot, costquery.StartsWith,
+				costquery.Contains,
+			}[r.IntN(4)],
 			Values: []string{hostile[r.IntN(len(hostile))], hostile[r.IntN(len(hostile))], "eu-"},
 		})
 	}

@@ -53,7 +53,8 @@ type reading struct {
 // with the file, the row (from 1, without the header) and the reason. The same applies to a missing column, an invalid
 // currency and a truncated file. Errors of take and of reading r keep their kind. A file without rows has no charges.
 func Read(ctx context.Context, form cloud.BillForm, name string, r cloud.BillReader,
-	take func(*bill.Charge) error) (Totals, error) {
+	take func(*bill.Charge) error,
+) (Totals, error) {
 	g := &reading{name: fault.CleanText(name, nameLength), take: take}
 	return g.watch(r, func(r cloud.BillReader) error {
 		return g.read(ctx, r, func(t table) (layout, error) { return newLayout(form, t) })
@@ -106,7 +107,8 @@ func (t *Taker) Totals() Totals { return t.g.totals }
 // ReadColumns reads the named FOCUS columns from a file in FOCUS form. Other fields of the charges are empty, and
 // months are not added up. From Parquet it fetches only these columns. It returns the same errors as Read.
 func ReadColumns(ctx context.Context, columns []string, name string, r cloud.BillReader,
-	take func(*bill.Charge) error) (Totals, error) {
+	take func(*bill.Charge) error,
+) (Totals, error) {
 	g := &reading{name: fault.CleanText(name, nameLength), take: take}
 	return g.watch(r, func(r cloud.BillReader) error {
 		return g.read(ctx, r, func(t table) (layout, error) { return newSelection(columns, t) })

@@ -22,8 +22,10 @@ func FuzzScanner(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		want, failed := expected(b)
-		for _, r := range []io.Reader{bytes.NewReader(b), iotest.OneByteReader(bytes.NewReader(b)),
-			iotest.DataErrReader(bytes.NewReader(b))} {
+		for _, r := range []io.Reader{
+			bytes.NewReader(b), iotest.OneByteReader(bytes.NewReader(b)),
+			iotest.DataErrReader(bytes.NewReader(b)),
+		} {
 			got, err := scanned(r)
 			if failed != (err != nil) || !failed && !slices.EqualFunc(got, want, slices.Equal) {
 				t.Errorf("%q: got %q (%v), want %q (an error: %t)", b, got, err, want, failed)
@@ -67,8 +69,10 @@ func TestScanner_LongRows(t *testing.T) {
 
 // FuzzPlainName checks that a column is found by each spelling of its name, without a panic.
 func FuzzPlainName(f *testing.F) {
-	for _, s := range []string{"lineItem/UsageAmount", "line_item_usage_amount", "Ressourcengruppe (ResourceGroup)",
-		"(", ")", "a(b", ""} {
+	for _, s := range []string{
+		"lineItem/UsageAmount", "line_item_usage_amount", "Ressourcengruppe (ResourceGroup)",
+		"(", ")", "a(b", "",
+	} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -79,8 +83,10 @@ func FuzzPlainName(f *testing.F) {
 }
 
 func TestPlainName(t *testing.T) {
-	for _, s := range []string{"lineItem/UsageAmount", "line_item_usage_amount", "LineItemUsageAmount",
-		"Nutzung (lineItemUsageAmount)"} {
+	for _, s := range []string{
+		"lineItem/UsageAmount", "line_item_usage_amount", "LineItemUsageAmount",
+		"Nutzung (lineItemUsageAmount)",
+	} {
 		if got := plainName(s); got != "lineitemusageamount" {
 			t.Errorf("%q is %q", s, got)
 		}

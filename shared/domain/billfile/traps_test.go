@@ -21,8 +21,10 @@ func TestRead_ParquetAndCSVAreTheSame(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, file := range []string{"focus/focus_1.0_sample_1000.snappy.parquet",
-		"focus/focus_1.0_sample_1000_tagsmap.snappy.parquet"} {
+	for _, file := range []string{
+		"focus/focus_1.0_sample_1000.snappy.parquet",
+		"focus/focus_1.0_sample_1000_tagsmap.snappy.parquet",
+	} {
 		got, _, err := readAll("", file, readData(t, file))
 		if err != nil {
 			t.Fatal(err)
@@ -103,8 +105,10 @@ func dealt(t *testing.T, form cloud.BillForm, rows [][]string, random *rand.Rand
 // TestRead_FinalReport reads a month before and after its invoice, which fills in the invoice ID. Leading zeros of an
 // account are kept.
 func TestRead_FinalReport(t *testing.T) {
-	for file, want := range map[string]string{"aws-cur/koku_2023-06-01-not-final.csv": " 9999999999999",
-		"aws-cur/koku_2023-06-01.csv": "987654321 0099999999999"} {
+	for file, want := range map[string]string{
+		"aws-cur/koku_2023-06-01-not-final.csv": " 9999999999999",
+		"aws-cur/koku_2023-06-01.csv":           "987654321 0099999999999",
+	} {
 		charges, _, err := readAll("", file, readData(t, file))
 		if err != nil {
 			t.Fatal(err)

@@ -190,6 +190,8 @@ func (e Entry) IsDue(now time.Time) bool {
 // DueInput returns the input of the import that is due for an account in the hour of now. It is the same for every
 // start within that hour.
 func DueInput(d Due, now time.Time) Input {
-	return Input{Org: d.Org, JobID: id.Derived("job", now.Truncate(time.Hour), "bills of "+d.AccountID),
-		AccountID: d.AccountID}
+	return Input{
+		Org: d.Org, JobID: id.Derived("job", now.Truncate(time.Hour), "bills of "+d.AccountID),
+		AccountID: d.AccountID,
+	}
 }

@@ -200,8 +200,10 @@ func newEvents(org string, st *State, alerts []Alert, now time.Time) ([]table.Wr
 			return nil, fmt.Errorf("encode event of %s: %w", b.ID, err)
 		}
 		name := fmt.Sprintf("%s/%s/%d/%v", b.ID, a.Key, a.Threshold, a.Forecast)
-		e := event.Event{Key: a.Key, ScopeType: string(b.ScopeType), ScopeID: b.ScopeID, At: now, Subject: b.ID,
-			Data: data}
+		e := event.Event{
+			Key: a.Key, ScopeType: string(b.ScopeType), ScopeID: b.ScopeID, At: now, Subject: b.ID,
+			Data: data,
+		}
 		if out[i], err = event.Put(org, name, st.From, e); err != nil {
 			return nil, err
 		}

@@ -112,7 +112,8 @@ func ErrName(a inventory.Account) error {
 // loses to others too often returns fault.Conflict, and table.IsTurnLost reports true for the error. Create takes
 // three round trips.
 func Create(ctx context.Context, p *platform.Platform, org string, a *inventory.Account,
-	more ...table.Write) (discovery.Job, error) {
+	more ...table.Write,
+) (discovery.Job, error) {
 	var j discovery.Job
 	limited := table.LimitedList{PK: names(org).PK, Noun: "cloud accounts"}
 	err := limited.Add(ctx, p.Table, func(take table.Write) error {
@@ -130,7 +131,8 @@ func Create(ctx context.Context, p *platform.Platform, org string, a *inventory.
 
 //nolint:revive // as Create
 func create(ctx context.Context, p *platform.Platform, org string, a *inventory.Account,
-	more []table.Write) (discovery.Job, error) {
+	more []table.Write,
+) (discovery.Job, error) {
 	j, ws, err := discovery.NewJob(org, a.ID, a.CreatedAt)
 	if err != nil {
 		return j, err

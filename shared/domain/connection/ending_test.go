@@ -18,8 +18,10 @@ var noon = time.Date(2026, time.March, 10, 12, 0, 0, 0, time.UTC)
 func missing(n int, since time.Time, awaits string) []connection.Member {
 	out := make([]connection.Member, n)
 	for i := range out {
-		out[i] = connection.Member{NativeID: fmt.Sprint(since.Unix(), i), Ending: connection.MemberLeft,
-			MissingSince: since, Awaits: awaits}
+		out[i] = connection.Member{
+			NativeID: fmt.Sprint(since.Unix(), i), Ending: connection.MemberLeft,
+			MissingSince: since, Awaits: awaits,
+		}
 	}
 	return out
 }
@@ -32,28 +34,50 @@ func TestEndMembers_DisconnectsFewAfterADay(t *testing.T) {
 		disconnect int
 		confirms   bool // members wait for a confirmation
 	}{
-		"one of ten, a second before a day": {connection.EndingRules{Connected: 10},
-			missing(1, noon.Add(time.Second-day), ""), 0, false},
-		"one of ten, after a day": {connection.EndingRules{Connected: 10},
-			missing(1, noon.Add(-day), ""), 1, false},
-		"one of nine, after a day": {connection.EndingRules{Connected: 9},
-			missing(1, noon.Add(-day), ""), 0, true},
-		"all of two hundred": {connection.EndingRules{Connected: 200},
-			missing(200, noon.Add(-day), ""), 0, true},
-		"twenty of two hundred": {connection.EndingRules{Connected: 200},
-			missing(20, noon.Add(-day), ""), 20, false},
-		"twenty-one of two hundred": {connection.EndingRules{Connected: 200},
-			missing(21, noon.Add(-day), ""), 0, true},
-		"eleven beside ten that went today": {connection.EndingRules{Connected: 190, Recent: 10},
-			missing(11, noon.Add(-day), ""), 0, true},
-		"ten beside ten that went today": {connection.EndingRules{Connected: 190, Recent: 10},
-			missing(10, noon.Add(-day), ""), 10, false},
-		"all of two hundred, confirmed": {connection.EndingRules{Connected: 200, Confirmed: "c"},
-			missing(200, noon.Add(-day), "c"), 200, false},
-		"all of two hundred, another confirmed": {connection.EndingRules{Connected: 200, Confirmed: "c"},
-			missing(200, noon.Add(-day), "d"), 0, true},
-		"confirmed ones before their day is over": {connection.EndingRules{Connected: 200, Confirmed: "c"},
-			missing(200, noon.Add(-time.Hour), "c"), 0, false},
+		"one of ten, a second before a day": {
+			connection.EndingRules{Connected: 10},
+			missing(1, noon.Add(time.Second-day), ""), 0, false,
+		},
+		"one of ten, after a day": {
+			connection.EndingRules{Connected: 10},
+			missing(1, noon.Add(-day), ""), 1, false,
+		},
+		"one of nine, after a day": {
+			connection.EndingRules{Connected: 9},
+			missing(1, noon.Add(-day), ""), 0, true,
+		},
+		"all of two hundred": {
+			connection.EndingRules{Connected: 200},
+			missing(200, noon.Add(-day), ""), 0, true,
+		},
+		"twenty of two hundred": {
+			connection.EndingRules{Connected: 200},
+			missing(20, noon.Add(-day), ""), 20, false,
+		},
+		"twenty-one of two hundred": {
+			connection.EndingRules{Connected: 200},
+			missing(21, noon.Add(-day), ""), 0, true,
+		},
+		"eleven beside ten that went today": {
+			connection.EndingRules{Connected: 190, Recent: 10},
+			missing(11, noon.Add(-day), ""), 0, true,
+		},
+		"ten beside ten that went today": {
+			connection.EndingRules{Connected: 190, Recent: 10},
+			missing(10, noon.Add(-day), ""), 10, false,
+		},
+		"all of two hundred, confirmed": {
+			connection.EndingRules{Connected: 200, Confirmed: "c"},
+			missing(200, noon.Add(-day), "c"), 200, false,
+		},
+		"all of two hundred, another confirmed": {
+			connection.EndingRules{Connected: 200, Confirmed: "c"},
+			missing(200, noon.Add(-day), "d"), 0, true,
+		},
+		"confirmed ones before their day is over": {
+			connection.EndingRules{Connected: 200, Confirmed: "c"},
+			missing(200, noon.Add(-time.Hour), "c"), 0, false,
+		},
 		"nobody": {connection.EndingRules{}, nil, 0, false},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -58,8 +58,10 @@ var providers = map[string]provider{
 	"azure": {
 		native: guid, example: "the GUID of a subscription, as az account show --query id prints it", fold: true,
 		methods: map[string]method{
-			"service_principal": {required: []string{"tenantID", "clientID", "clientSecret"},
-				check: checkPrincipal},
+			"service_principal": {
+				required: []string{"tenantID", "clientID", "clientSecret"},
+				check:    checkPrincipal,
+			},
 			"workload_identity_federation": {required: []string{"tenantID", "clientID"}, check: checkPrincipal},
 		},
 	},
@@ -70,8 +72,10 @@ var providers = map[string]provider{
 			"service_account": {required: []string{"serviceAccountKey"}, check: checkServiceAccount},
 			OAuthMethod: {made: "GET /connect/gcp/oauth-url, POST /connect/gcp/oauth-exchange and " +
 				"POST /connect/gcp/oauth-finalize make it"},
-			"workload_identity_federation": {required: []string{"workloadIdentityProvider", "serviceAccountEmail"},
-				check: checkFederation},
+			"workload_identity_federation": {
+				required: []string{"workloadIdentityProvider", "serviceAccountEmail"},
+				check:    checkFederation,
+			},
 		},
 	},
 	"kubernetes": {
@@ -125,7 +129,8 @@ func (pr provider) checkNative(a *inventory.Account) error {
 // CheckCredentials validates the credentials sent for the authMethod of a. It returns the needed ones, completed with
 // the organization's external ID. The error is fault.Invalid and names the field.
 func (o Opener) CheckCredentials(ctx context.Context, org string, a inventory.Account,
-	sent map[string]string) (map[string]string, error) {
+	sent map[string]string,
+) (map[string]string, error) {
 	pr, err := findProvider(o.P, a.Provider)
 	if err != nil {
 		return nil, err

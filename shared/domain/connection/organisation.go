@@ -93,8 +93,10 @@ const (
 )
 
 // MemberStatuses are all statuses.
-var MemberStatuses = []MemberStatus{MemberConnected, MemberDuplicate, MemberRefused, MemberExcluded, MemberClosed,
-	MemberLeft, MemberRemoved}
+var MemberStatuses = []MemberStatus{
+	MemberConnected, MemberDuplicate, MemberRefused, MemberExcluded, MemberClosed,
+	MemberLeft, MemberRemoved,
+}
 
 // Member is an account of the organization and its status.
 type Member struct {

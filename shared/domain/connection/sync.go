@@ -178,9 +178,11 @@ func FinishSync(ctx context.Context, p *platform.Platform, in SyncInput, o Organ
 	}
 	ctx = table.Within(ctx, workqueue.Prefix, mail.Prefix)
 	done := workqueue.RemoveWork(in.JobID)
-	ws := append([]table.Write{table.Update(OrganisationKey(in.Org, in.OrganisationID), changes, table.Exists(),
-		sameJob(in.JobID)),
-		done}, more...)
+	ws := append([]table.Write{
+		table.Update(OrganisationKey(in.Org, in.OrganisationID), changes, table.Exists(),
+			sameJob(in.JobID)),
+		done,
+	}, more...)
 	err := p.Table.Transact(ctx, ws...)
 	if _, late := errors.AsType[*table.ConditionError](err); late {
 		_, err = p.Table.Write(ctx, done)

@@ -97,8 +97,10 @@ func benchmarkCharge(m Month, n int) bill.Charge {
 		RegionID:     fmt.Sprint("region-", region),
 		ResourceType: fmt.Sprint("type-", service*2+h>>40%2),
 		ResourceID:   fmt.Sprintf("arn:aws:ec2:region-%d:%d:thing/i-%017x", region, 100000000000+sub, h),
-		Tags: []bill.Tag{{Key: "env", Value: []string{"prod", "dev", "test"}[n%3]},
-			{Key: "owner", Value: "person-" + strconv.Itoa(n%500)}},
+		Tags: []bill.Tag{
+			{Key: "env", Value: []string{"prod", "dev", "test"}[n%3]},
+			{Key: "owner", Value: "person-" + strconv.Itoa(n%500)},
+		},
 	}
 }
 
@@ -173,8 +175,12 @@ func benchmarkAsk(b *testing.B, q Question, cold bool) {
 }
 
 func BenchmarkBreakdown(b *testing.B) {
-	for _, dims := range [][]string{{ServiceDim, RegionDim}, {AccountDim, TeamDim}, {"tag:env", "tag:owner"},
-		{ServiceDim, ResourceDim}} {
+	for _, dims := range [][]string{
+		{ServiceDim, RegionDim},
+		{AccountDim, TeamDim},
+		{"tag:env", "tag:owner"},
+		{ServiceDim, ResourceDim},
+	} {
 		for _, cold := range []bool{true, false} {
 			b.Run(fmt.Sprintf("%v cold=%v", dims, cold), func(b *testing.B) {
 				q := months13()
@@ -198,8 +204,10 @@ func BenchmarkTrend(b *testing.B) {
 
 // BenchmarkDaily35 asks the question of the anomaly check: each resource on each of 35 days.
 func BenchmarkDaily35(b *testing.B) {
-	q := Question{From: march.End().AddDate(0, 0, -35), To: march.End(), Metric: Effective, Dims: []string{ResourceDim},
-		Daily: true, UsageOnly: true}
+	q := Question{
+		From: march.End().AddDate(0, 0, -35), To: march.End(), Metric: Effective, Dims: []string{ResourceDim},
+		Daily: true, UsageOnly: true,
+	}
 	benchmarkAsk(b, q, true)
 }
 

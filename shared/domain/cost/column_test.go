@@ -126,8 +126,12 @@ func TestAsk_SaysWhichChunkIsDamaged(t *testing.T) {
 	s := newFixture(t)
 	p := s.bring(imported("ca_1", "one", now), charge(1, "i-1", "EC2", "10"))
 	k := chunkKey(testOrg, p.Generation, chunkName(wordsFamily, 0), 0)
-	for _, z := range [][]byte{nil, {chunkVersion, 1, 2}, {9},
-		compressor.Append([]byte{chunkVersion}, []byte{200, 1})} {
+	for _, z := range [][]byte{
+		nil,
+		{chunkVersion, 1, 2},
+		{9},
+		compressor.Append([]byte{chunkVersion}, []byte{200, 1}),
+	} {
 		it, err := table.NewItem(k, packed{z})
 		s.Must(err)
 		s.Must(s.Table.BatchWrite(s.ctx, table.Put(it)))

@@ -230,8 +230,10 @@ func (s *Store) point(ctx context.Context, org string, old, next *pointer, items
 	if err != nil {
 		return err
 	}
-	ws := []table.Write{table.Put(it, cond),
-		table.Update(summaryKey(org, next.Month), []table.Change{table.Add("seq", 1)})}
+	ws := []table.Write{
+		table.Put(it, cond),
+		table.Update(summaryKey(org, next.Month), []table.Change{table.Add("seq", 1)}),
+	}
 	for _, generation := range next.only(old) {
 		ws = append(ws, table.Delete(idleKey(org, generation)))
 	}

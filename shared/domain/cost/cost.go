@@ -28,7 +28,7 @@ var Metrics = []Metric{Billed, Effective, List}
 // value is "".
 const (
 	ProviderDim = "provider"
-	// ca_…: the account itself if it is connected, else the account whose bill contains it
+	// ca_…: the account itself if it is connected, else the account whose bill contains it.
 	AccountDim    = "cloud_account_id"
 	SubAccountDim = "sub_account_id" // account, subscription or project, in the spelling of the bill
 	RegionDim     = "region"
@@ -36,7 +36,7 @@ const (
 	ServiceDim    = "service_name"
 	PurchaseDim   = "purchase_type" // OnDemand, …
 	TeamDim       = "team_id"       // a cost that several teams own is split evenly among them
-	// a cost in several groups is split evenly among them, but a filter for a group takes the whole cost
+	// a cost in several groups is split evenly among them, but a filter for a group takes the whole cost.
 	GroupDim    = "group_id"
 	ResourceDim = "resource_uid" // the native ID in the inventory, else the name on the bill
 	CategoryDim = "charge_category"

@@ -199,8 +199,10 @@ const (
 )
 
 func (c *stampColumns) add(st *stamp) {
-	for i, word := range [len(c)]string{teamsColumn: st.teams, groupsColumn: st.groups, kindColumn: st.kind,
-		placeColumn: st.region} {
+	for i, word := range [len(c)]string{
+		teamsColumn: st.teams, groupsColumn: st.groups, kindColumn: st.kind,
+		placeColumn: st.region,
+	} {
 		if c[i] == nil {
 			c[i] = newColumn(0)
 		}

@@ -45,8 +45,10 @@ func newFixture(tb testing.TB) *fixture {
 	faulty := &recorder{table.NewFaultyStore(below, c), below}
 	t := table.Fenced(faulty)
 	i := inventory.NewStore(t, c)
-	s := &fixture{apitest.On(tb, &platform.Platform{Table: t, Clock: c}), table.WithOrg(context.Background(), testOrg),
-		NewStore(t, i, c), faulty, i}
+	s := &fixture{
+		apitest.On(tb, &platform.Platform{Table: t, Clock: c}), table.WithOrg(context.Background(), testOrg),
+		NewStore(t, i, c), faulty, i,
+	}
 	s.Clock = c
 	return s
 }

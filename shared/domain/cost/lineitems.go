@@ -105,8 +105,10 @@ func (s *Store) LineItems(ctx context.Context, org string, from, to Month) ([]Li
 
 func (s *Store) readLineItems(ctx context.Context, org string, from, to Month) ([]LineItems, error) {
 	var out []LineItems
-	q := table.Query{PK: PK(org), From: itemsPrefix + from.String(), To: itemsPrefix + to.String() + "~",
-		Limit: table.MaxPage}
+	q := table.Query{
+		PK: PK(org), From: itemsPrefix + from.String(), To: itemsPrefix + to.String() + "~",
+		Limit: table.MaxPage,
+	}
 	for {
 		some, next, err := table.ReadPage[LineItems](ctx, s.table, q)
 		if err != nil {

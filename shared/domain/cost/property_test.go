@@ -40,8 +40,11 @@ func drawCharges(r *rand.Rand, n int) []bill.Charge {
 		if r.IntN(6) == 0 {
 			c.ResourceID = ""
 		}
-		c.Tags = [][]bill.Tag{nil, {{Key: "env", Value: "prod"}},
-			{{Key: "env", Value: "dev"}, {Key: "team", Value: "a"}}}[r.IntN(3)]
+		c.Tags = [][]bill.Tag{
+			nil,
+			{{Key: "env", Value: "prod"}},
+			{{Key: "env", Value: "dev"}, {Key: "team", Value: "a"}},
+		}[r.IntN(3)]
 		out[i] = c
 	}
 	return out
@@ -49,7 +52,8 @@ func drawCharges(r *rand.Rand, n int) []bill.Charge {
 
 // oracle answers a question by adding up charges one by one, with rational numbers.
 func oracle(charges []bill.Charge, q Question, key func(c *bill.Charge) string) (byKey map[string]money.Amount,
-	total money.Amount) {
+	total money.Amount,
+) {
 	byKey = map[string]money.Amount{}
 	for i := range charges {
 		c := &charges[i]
@@ -295,8 +299,13 @@ func TestRollup_SaysWhatTheLinesSay(t *testing.T) {
 			equal(t, "blocks of the rollup", len(pointers[0].Rollup), 1)
 			bare := pointers[0]
 			bare.Rollup = nil
-			for _, dims := range [][]string{nil, {TeamDim}, {GroupDim, ServiceDim}, {TypeDim, RegionDim, CurrencyDim},
-				{CategoryDim, PurchaseDim}} {
+			for _, dims := range [][]string{
+				nil,
+				{TeamDim},
+				{GroupDim, ServiceDim},
+				{TypeDim, RegionDim, CurrencyDim},
+				{CategoryDim, PurchaseDim},
+			} {
 				q := ofMarch(dims...)
 				q.Metric, q.Daily = Metrics[r.IntN(3)], r.IntN(2) == 0
 				of, err := s.store.ask(s.ctx, testOrg, pointers, q)

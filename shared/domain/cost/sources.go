@@ -99,7 +99,8 @@ func packSubAccounts(subs map[string]bool, accounts []Account) []byte {
 // membersAmong returns the other accounts on the bill, by sub-account: the connected accounts, and earlier ones that
 // no connected account replaces.
 func (p *pointer) membersAmong(onBill func(sub string) bool, before map[string]string,
-	accounts []Account) map[string]string {
+	accounts []Account,
+) map[string]string {
 	out := maps.Clone(before)
 	maps.DeleteFunc(out, func(sub, _ string) bool { return !onBill(sub) })
 	for _, a := range accounts {

@@ -35,8 +35,10 @@ func chargeOf(sub string, day int, amount string) bill.Charge {
 
 // consolidated returns the charges of all three accounts.
 func consolidated() []bill.Charge {
-	return []bill.Charge{chargeOf("100", 1, "1"), chargeOf("200", 1, "20"), chargeOf("200", 2, "22"),
-		chargeOf("300", 1, "300")}
+	return []bill.Charge{
+		chargeOf("100", 1, "1"), chargeOf("200", 1, "20"), chargeOf("200", 2, "22"),
+		chargeOf("300", 1, "300"),
+	}
 }
 
 func own() []bill.Charge { return []bill.Charge{chargeOf("200", 1, "20"), chargeOf("200", 2, "22")} }
@@ -75,8 +77,10 @@ func (s *fixture) superseded() map[string]string {
 }
 
 func TestSources_APayersAndAMembersBillsCountOnceInAnyOrder(t *testing.T) {
-	for name, order := range map[string][]Account{"the payer first": {payer, member},
-		"the member first": {member, payer}} {
+	for name, order := range map[string][]Account{
+		"the payer first":  {payer, member},
+		"the member first": {member, payer},
+	} {
 		t.Run(name, func(t *testing.T) {
 			s := newFixture(t)
 			for i, a := range order {
@@ -165,8 +169,10 @@ func TestSources_AnEstimateOfAMemberCountsBehindThePayersBill(t *testing.T) {
 
 func TestSources_ALineIsOfTheConnectedAccountThatItNames(t *testing.T) {
 	at := pointer{Period: Period{AccountID: "ca_payer", Native: "100", Members: map[string]string{"200": "ca_member"}}}
-	for word, want := range map[string]string{"200": "ca_member", "/subscriptions/200": "ca_member", "100": "ca_payer",
-		"300": "ca_payer", "": "ca_payer"} {
+	for word, want := range map[string]string{
+		"200": "ca_member", "/subscriptions/200": "ca_member", "100": "ca_payer",
+		"300": "ca_payer", "": "ca_payer",
+	} {
 		equal(t, "the account of "+word, at.accountOf(word), want)
 	}
 }

@@ -54,8 +54,10 @@ func (s *Store) readStamps(ctx context.Context, org string, p *pointer) (map[bil
 		teams, groups := b.nth(stampFamily, teamsColumn), b.nth(stampFamily, groupsColumn)
 		kind, region := b.nth(stampFamily, kindColumn), b.nth(stampFamily, placeColumn)
 		for i := range b.lines {
-			out[billedAs{sub.name(i), native.name(i)}] = stamp{uid.name(i), kind.name(i), region.name(i), teams.name(i),
-				groups.name(i)}
+			out[billedAs{sub.name(i), native.name(i)}] = stamp{
+				uid.name(i), kind.name(i), region.name(i), teams.name(i),
+				groups.name(i),
+			}
 		}
 		if err = b.check(); err != nil {
 			return nil, err

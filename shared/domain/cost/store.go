@@ -48,8 +48,10 @@ func New(p *platform.Platform) *Store {
 
 // NewStore returns a Store with its own cache.
 func NewStore(t table.Store, i *inventory.Store, c clock.Clock) *Store {
-	return &Store{table: table.NewPatientStore(t), clock: c, inventory: i, cache: newCache(cacheBytes()),
-		rolling: usually}
+	return &Store{
+		table: table.NewPatientStore(t), clock: c, inventory: i, cache: newCache(cacheBytes()),
+		rolling: usually,
+	}
 }
 
 // The sort keys in the partition of an organization's costs.
@@ -97,8 +99,10 @@ type block struct {
 // readPointers reads the pointers of the months from … to: one round trip for each megabyte.
 func (s *Store) readPointers(ctx context.Context, org string, from, to Month) ([]pointer, error) {
 	var out []pointer
-	q := table.Query{PK: PK(org), From: periodPrefix + from.String(), To: periodPrefix + to.String() + "~",
-		Limit: table.MaxPage}
+	q := table.Query{
+		PK: PK(org), From: periodPrefix + from.String(), To: periodPrefix + to.String() + "~",
+		Limit: table.MaxPage,
+	}
 	for {
 		some, next, err := table.ReadPage[pointer](ctx, s.table, q)
 		if err != nil {

@@ -55,8 +55,10 @@ type ByValue struct {
 }
 
 // SummaryDims are the dimensions of a summary. The values of each add up to the total.
-var SummaryDims = []string{ProviderDim, AccountDim, SubAccountDim, RegionDim, TypeDim, ServiceDim, PurchaseDim, TeamDim,
-	GroupDim, CategoryDim}
+var SummaryDims = []string{
+	ProviderDim, AccountDim, SubAccountDim, RegionDim, TypeDim, ServiceDim, PurchaseDim, TeamDim,
+	GroupDim, CategoryDim,
+}
 
 // maxValues is the most values of a dimension that a summary lists individually.
 const maxValues = 200
@@ -141,8 +143,10 @@ func (s *Store) makeSummary(ctx context.Context, org string, m Month) (Summary, 
 	if err != nil {
 		return Summary{}, err
 	}
-	out := Summary{Month: m, Days: make([]Amounts, m.Days()), Usage: make([]Amounts, m.Days()),
-		By: map[string][]ByValue{}}
+	out := Summary{
+		Month: m, Days: make([]Amounts, m.Days()), Usage: make([]Amounts, m.Days()),
+		By: map[string][]ByValue{},
+	}
 	for n, metric := range Metrics {
 		a, err := s.ask(ctx, org, pointers, Question{From: m.Start(), To: m.End(), Metric: metric, Daily: true})
 		if err != nil {

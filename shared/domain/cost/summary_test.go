@@ -103,8 +103,10 @@ func TestAsk_TakesTwoRoundTripsForAYearOfTeamsByDay(t *testing.T) {
 		}
 		s.bring(in, charges...)
 	}
-	q := Question{From: march.Add(-12).Start(), To: march.End(), Metric: Effective, Dims: []string{TeamDim},
-		Daily: true}
+	q := Question{
+		From: march.Add(-12).Start(), To: march.End(), Metric: Effective, Dims: []string{TeamDim},
+		Daily: true,
+	}
 	store := s.fresh()
 	for _, want := range []int{2, 1} {
 		ctx, meter := table.WithMeter(s.ctx)

@@ -61,26 +61,42 @@ func TestRun_GroupsFiltersAndOrders(t *testing.T) {
 		want  []string
 	}{
 		"all, by currency": {costquery.Query{}, []string{"[USD] [8.750001]", "[EUR] [3]"}},
-		"by service": {costquery.Query{GroupBy: []string{"ServiceName"}},
-			[]string{"[EC2 USD] [10.75]", "[EC2 EUR] [3]", "[S3 USD] [0.000001]", "[RDS USD] [-2]"}},
+		"by service": {
+			costquery.Query{GroupBy: []string{"ServiceName"}},
+			[]string{"[EC2 USD] [10.75]", "[EC2 EUR] [3]", "[S3 USD] [0.000001]", "[RDS USD] [-2]"},
+		},
 		"by a tag, empty where there is none": {
 			costquery.Query{GroupBy: []string{"Tags.team"}, OrderBy: "Tags.team"},
 			[]string{"[ USD] [0.25]", "[blue EUR] [3]", "[blue USD] [-2]", "[red USD] [10.500001]"},
 		},
-		"by day, counted": {costquery.Query{GroupBy: []string{"ChargePeriodStart"},
-			Measures: []string{"Count"}, Limit: 1}, []string{"[2026-03-01 USD] [1]"}},
-		"one of some values": {costquery.Query{Filters: []costquery.Filter{{"ServiceName", costquery.Is,
-			[]string{"S3", "RDS"}}}}, []string{"[USD] [-1.999999]"}},
-		"none of some values": {costquery.Query{Filters: []costquery.Filter{{"ServiceName", costquery.IsNot,
-			[]string{"EC2"}}}}, []string{"[USD] [-1.999999]"}},
-		"what begins with a text": {costquery.Query{Filters: []costquery.Filter{{"RegionId", costquery.StartsWith,
-			[]string{"eu-"}}}}, []string{"[EUR] [3]"}},
-		"what contains a text": {costquery.Query{Filters: []costquery.Filter{{"RegionId", costquery.Contains,
-			[]string{"west"}}}}, []string{"[EUR] [3]"}},
-		"what has no tag": {costquery.Query{Filters: []costquery.Filter{{"Tags.team", costquery.IsEmpty,
-			nil}}}, []string{"[USD] [0.25]"}},
-		"all conditions must agree": {costquery.Query{Filters: []costquery.Filter{{"Tags.team", costquery.IsPresent,
-			nil}, {"ServiceName", costquery.Is, []string{"EC2"}}}}, []string{"[USD] [10.5]", "[EUR] [3]"}},
+		"by day, counted": {costquery.Query{
+			GroupBy:  []string{"ChargePeriodStart"},
+			Measures: []string{"Count"}, Limit: 1,
+		}, []string{"[2026-03-01 USD] [1]"}},
+		"one of some values": {costquery.Query{Filters: []costquery.Filter{{
+			"ServiceName", costquery.Is,
+			[]string{"S3", "RDS"},
+		}}}, []string{"[USD] [-1.999999]"}},
+		"none of some values": {costquery.Query{Filters: []costquery.Filter{{
+			"ServiceName", costquery.IsNot,
+			[]string{"EC2"},
+		}}}, []string{"[USD] [-1.999999]"}},
+		"what begins with a text": {costquery.Query{Filters: []costquery.Filter{{
+			"RegionId", costquery.StartsWith,
+			[]string{"eu-"},
+		}}}, []string{"[EUR] [3]"}},
+		"what contains a text": {costquery.Query{Filters: []costquery.Filter{{
+			"RegionId", costquery.Contains,
+			[]string{"west"},
+		}}}, []string{"[EUR] [3]"}},
+		"what has no tag": {costquery.Query{Filters: []costquery.Filter{{
+			"Tags.team", costquery.IsEmpty,
+			nil,
+		}}}, []string{"[USD] [0.25]"}},
+		"all conditions must agree": {costquery.Query{Filters: []costquery.Filter{{
+			"Tags.team", costquery.IsPresent,
+			nil,
+		}, {"ServiceName", costquery.Is, []string{"EC2"}}}}, []string{"[USD] [10.5]", "[EUR] [3]"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			q := month(c.query)
@@ -153,8 +169,10 @@ func TestCheck_NamesFieldAndValue(t *testing.T) {
 		"a filter of no column": {Filters: []costquery.Filter{{"Nothing", costquery.Is, []string{"x"}}}},
 		"no value":              {Filters: []costquery.Filter{{"RegionId", costquery.Is, nil}}},
 		"a value too many":      {Filters: []costquery.Filter{{"RegionId", costquery.IsEmpty, []string{"x"}}}},
-		"too large a value": {Filters: []costquery.Filter{{"RegionId", costquery.Is,
-			[]string{string(make([]byte, 2000))}}}},
+		"too large a value": {Filters: []costquery.Filter{{
+			"RegionId", costquery.Is,
+			[]string{string(make([]byte, 2000))},
+		}}},
 		"an order of no column":  {OrderBy: "-RegionId"},
 		"a limit below nothing":  {Limit: -1},
 		"a limit beyond the top": {Limit: 10_001},
@@ -164,8 +182,10 @@ func TestCheck_NamesFieldAndValue(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	for name, days := range map[string][2]int{"nothing between them": {5, 5}, "backwards": {9, 5},
-		"too long": {1, 5000}} {
+	for name, days := range map[string][2]int{
+		"nothing between them": {5, 5}, "backwards": {9, 5},
+		"too long": {1, 5000},
+	} {
 		q := costquery.Query{From: on(days[0]), To: on(days[1]), Measures: []string{"Count"}}
 		if err := q.Check(); !fault.Is(err, fault.Invalid) {
 			t.Errorf("%s: %v", name, err)

@@ -14,16 +14,24 @@ import (
 var update = flag.Bool("update", false, "write the golden file anew")
 
 var items = []cost.LineItems{
-	{Provider: "aws", AccountID: "ca_1", Month: cost.MonthOf(on(1)), Generation: "01k1", Footers: 100,
-		Columns: map[string]int64{"BilledCost": 2000, "BillingCurrency": 10, "Tags": 700, "ServiceName": 50,
-			"x_ExactAmounts": 5, "BillingPeriodStart": 3, "ChargePeriodStart": 4}},
-	{Provider: "other", AccountID: "other:v", Month: cost.MonthOf(on(1)), Generation: "01k2", Footers: 10,
-		Columns: map[string]int64{"BilledCost": 1}},
+	{
+		Provider: "aws", AccountID: "ca_1", Month: cost.MonthOf(on(1)), Generation: "01k1", Footers: 100,
+		Columns: map[string]int64{
+			"BilledCost": 2000, "BillingCurrency": 10, "Tags": 700, "ServiceName": 50,
+			"x_ExactAmounts": 5, "BillingPeriodStart": 3, "ChargePeriodStart": 4,
+		},
+	},
+	{
+		Provider: "other", AccountID: "other:v", Month: cost.MonthOf(on(1)), Generation: "01k2", Footers: 10,
+		Columns: map[string]int64{"BilledCost": 1},
+	},
 }
 
 func TestSQL_NamesTheOrganizationAndItsFolders(t *testing.T) {
-	q := costquery.Query{From: on(2), To: on(9), GroupBy: []string{"ServiceName", "Tags.it's", "BillingPeriodStart"},
-		Measures: []string{"BilledCost", "Count"}, OrderBy: "Tags.it's", Limit: 5}
+	q := costquery.Query{
+		From: on(2), To: on(9), GroupBy: []string{"ServiceName", "Tags.it's", "BillingPeriodStart"},
+		Measures: []string{"BilledCost", "Count"}, OrderBy: "Tags.it's", Limit: 5,
+	}
 	for _, o := range []costquery.Operator{costquery.Is, costquery.IsNot, costquery.StartsWith, costquery.Contains} {
 		q.Filters = append(q.Filters, costquery.Filter{Column: "RegionId", Operator: o, Values: []string{"eu'", "us"}})
 	}
@@ -49,10 +57,14 @@ func TestSQL_NamesTheOrganizationAndItsFolders(t *testing.T) {
 // TestSQL_NoValueBreaksOut removes the literals from SQL like Athena. The rest must be the same for all values.
 func TestSQL_NoValueBreaksOut(t *testing.T) {
 	ask := func(text string) string {
-		q := costquery.Query{From: on(1), To: on(32), Measures: []string{"Count"}, GroupBy: []string{"Tags." + text},
-			OrderBy: "Tags." + text}
-		for _, o := range []costquery.Operator{costquery.Is, costquery.IsNot, costquery.StartsWith,
-			costquery.Contains} {
+		q := costquery.Query{
+			From: on(1), To: on(32), Measures: []string{"Count"}, GroupBy: []string{"Tags." + text},
+			OrderBy: "Tags." + text,
+		}
+		for _, o := range []costquery.Operator{
+			costquery.Is, costquery.IsNot, costquery.StartsWith,
+			costquery.Contains,
+		} {
 			q.Filters = append(q.Filters, costquery.Filter{Column: "Tags." + text, Operator: o, Values: []string{text}})
 		}
 		if err := q.Check(); err != nil {
@@ -61,8 +73,10 @@ func TestSQL_NoValueBreaksOut(t *testing.T) {
 		return withoutLiterals(t, q.SQL("org_1", items))
 	}
 	want := ask("plain")
-	for _, text := range []string{"'", "''", "'''", `\'`, `\`, "' OR 1=1 --", "'; DROP TABLE line_items; --", "a\nb",
-		"/*", "\"", "`", "?", "') UNION SELECT * FROM line_items --", "\u2019", "ʼ"} {
+	for _, text := range []string{
+		"'", "''", "'''", `\'`, `\`, "' OR 1=1 --", "'; DROP TABLE line_items; --", "a\nb",
+		"/*", "\"", "`", "?", "') UNION SELECT * FROM line_items --", "\u2019", "ʼ",
+	} {
 		if got := ask(text); got != want {
 			t.Errorf("%q breaks out: %s", text, got)
 		}
@@ -97,14 +111,22 @@ func TestScan_CountsTheColumnsThatAreRead(t *testing.T) {
 		query costquery.Query
 		want  int64
 	}{
-		"all of a month": {costquery.Query{From: on(1), To: on(32), Measures: []string{"BilledCost"}},
-			110 + 2000 + 10 + 5 + 1},
-		"days of it": {costquery.Query{From: on(2), To: on(32), Measures: []string{"BilledCost"}},
-			110 + 2000 + 10 + 5 + 1 + 7},
-		"a filter by tag": {costquery.Query{From: on(1), To: on(32), Measures: []string{"Count"},
-			Filters: []costquery.Filter{{"Tags.x", costquery.IsEmpty, nil}}}, 110 + 10 + 700},
-		"a column and a tag": {costquery.Query{From: on(1), To: on(32), Measures: []string{"Count"},
-			GroupBy: []string{"ServiceName", "Tags.x", "Tags.y"}}, 110 + 10 + 700 + 50},
+		"all of a month": {
+			costquery.Query{From: on(1), To: on(32), Measures: []string{"BilledCost"}},
+			110 + 2000 + 10 + 5 + 1,
+		},
+		"days of it": {
+			costquery.Query{From: on(2), To: on(32), Measures: []string{"BilledCost"}},
+			110 + 2000 + 10 + 5 + 1 + 7,
+		},
+		"a filter by tag": {costquery.Query{
+			From: on(1), To: on(32), Measures: []string{"Count"},
+			Filters: []costquery.Filter{{"Tags.x", costquery.IsEmpty, nil}},
+		}, 110 + 10 + 700},
+		"a column and a tag": {costquery.Query{
+			From: on(1), To: on(32), Measures: []string{"Count"},
+			GroupBy: []string{"ServiceName", "Tags.x", "Tags.y"},
+		}, 110 + 10 + 700 + 50},
 	} {
 		if got := c.query.Scan(items); got != c.want {
 			t.Errorf("%s: %d bytes, want %d", name, got, c.want)
@@ -128,8 +150,10 @@ func TestCheckScan_RefusesWhatReadsTooMuch(t *testing.T) {
 }
 
 func TestPrice_IsWhatAthenaTakes(t *testing.T) {
-	for scanned, want := range map[int64]string{0: "0.000000", 1: "0.000050", 10_000_000: "0.000050",
-		10_000_001: "0.000055", 1_000_000_000_000: "5.000000"} {
+	for scanned, want := range map[int64]string{
+		0: "0.000000", 1: "0.000050", 10_000_000: "0.000050",
+		10_000_001: "0.000055", 1_000_000_000_000: "5.000000",
+	} {
 		if got := costquery.Price(scanned).Fixed(6); got != want {
 			t.Errorf("%d bytes cost %s, want %s", scanned, got, want)
 		}

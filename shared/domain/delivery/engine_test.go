@@ -57,8 +57,10 @@ func TestRound_TriesAlongTheLadder(t *testing.T) {
 				t.Fatalf("%s after %d tries, due %d: %+v", r.Status, len(r.Attempts), f.due(), r)
 			}
 			at := began
-			for i, pause := range []time.Duration{0, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, time.Hour,
-				6 * time.Hour}[:tt.tries] {
+			for i, pause := range []time.Duration{
+				0, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, time.Hour,
+				6 * time.Hour,
+			}[:tt.tries] {
 				at = at.Add(pause)
 				if !r.Attempts[i].At.Equal(at) {
 					t.Errorf("try %d was at %s, want %s", i+1, r.Attempts[i].At.Sub(began), at.Sub(began))
@@ -111,16 +113,31 @@ func TestDeliver_WhatBecomesOfATry(t *testing.T) {
 	}{
 		"it is taken":          {delivery.Answer{Status: 204}, nil, delivery.Delivered, 0},
 		"it cannot be reached": {delivery.Answer{}, down, delivery.Retrying, 30 * time.Second},
-		"an error of ours": {delivery.Answer{}, context.DeadlineExceeded, delivery.Retrying,
-			30 * time.Second},
-		"it asks for five minutes": {delivery.Answer{Status: 429, RetryAfter: 5 * time.Minute}, down,
-			delivery.Retrying, 5 * time.Minute},
-		"it asks for less than the ladder": {delivery.Answer{Status: 429, RetryAfter: time.Second}, down,
-			delivery.Retrying, 30 * time.Second},
-		"it asks for a day": {delivery.Answer{Status: 429, RetryAfter: 24 * time.Hour}, down,
-			delivery.Retrying, time.Hour},
-		"it refuses the message": {delivery.Answer{Status: 400}, fault.New(fault.Invalid, "malformed"),
-			delivery.Parked, 0},
+		"an error of ours": {
+			delivery.Answer{},
+			context.DeadlineExceeded, delivery.Retrying,
+			30 * time.Second,
+		},
+		"it asks for five minutes": {
+			delivery.Answer{Status: 429, RetryAfter: 5 * time.Minute},
+			down,
+			delivery.Retrying, 5 * time.Minute,
+		},
+		"it asks for less than the ladder": {
+			delivery.Answer{Status: 429, RetryAfter: time.Second},
+			down,
+			delivery.Retrying, 30 * time.Second,
+		},
+		"it asks for a day": {
+			delivery.Answer{Status: 429, RetryAfter: 24 * time.Hour},
+			down,
+			delivery.Retrying, time.Hour,
+		},
+		"it refuses the message": {
+			delivery.Answer{Status: 400},
+			fault.New(fault.Invalid, "malformed"),
+			delivery.Parked, 0,
+		},
 		"it is gone":                        {delivery.Answer{Status: 410, Gone: true}, down, delivery.Parked, 0},
 		"it is gone, and that was an error": {delivery.Answer{Status: 410, Gone: true}, nil, delivery.Parked, 0},
 	} {

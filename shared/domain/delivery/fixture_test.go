@@ -143,8 +143,10 @@ func (f *fixture) happen(key string, n int) []table.Item {
 	f.Helper()
 	out := make([]table.Item, n)
 	for i := range out {
-		e := event.Event{Key: key, ScopeType: "org", At: f.Platform.Clock.Now(), Subject: strconv.Itoa(i),
-			Data: []byte("{}")}
+		e := event.Event{
+			Key: key, ScopeType: "org", At: f.Platform.Clock.Now(), Subject: strconv.Itoa(i),
+			Data: []byte("{}"),
+		}
 		w, err := event.Put(org, fmt.Sprintf("%s %d %d", key, i, f.Platform.Clock.Now().UnixNano()), e.At, e)
 		f.Must(err)
 		f.Must(f.Table.Transact(f.In(org), w))

@@ -131,9 +131,11 @@ func (p *pass) hold(ctx context.Context, org string, r *Record) error {
 		r.NextAttemptAt = maxTime(known.ProbeAt, now)
 		return nil
 	}
-	next := r.attempted(Attempt{At: now,
+	next := r.attempted(Attempt{
+		At: now,
 		Message: fmt.Sprintf("not tried: the receiver has failed %d times in a row since %s", known.Failures,
-			known.Since.UTC().Format(time.RFC3339))})
+			known.Since.UTC().Format(time.RFC3339)),
+	})
 	return p.note(ctx, org, r, next.ended(Parked, now))
 }
 

@@ -58,15 +58,21 @@ func TestList_FiltersTheNewestFirst(t *testing.T) {
 		"all":             {page: rest.Page{Page: 1, Limit: 4}, want: "[5 4 3 2]", total: 6},
 		"the second page": {page: rest.Page{Page: 2, Limit: 4}, want: "[1 0]", total: 6},
 		"behind the last": {page: rest.Page{Page: 9, Limit: 4}, want: "[]", total: 6},
-		"of a kind": {of: delivery.Filter{Kinds: []delivery.Kind{delivery.Webhook, delivery.Legacy}},
-			want: "[5 3 1]", total: 3},
+		"of a kind": {
+			of:   delivery.Filter{Kinds: []delivery.Kind{delivery.Webhook, delivery.Legacy}},
+			want: "[5 3 1]", total: 3,
+		},
 		"of a target": {of: delivery.Filter{TargetID: "chan_1"}, want: "[4 2 0]", total: 3},
 		"of a status": {of: delivery.Filter{Statuses: []string{"parked"}}, want: "[5 2]", total: 2},
 		"of a key":    {of: delivery.Filter{EventKey: event.ResourceStopped}, want: "[5 3 1]", total: 3},
-		"of a status and a target": {of: delivery.Filter{Statuses: []string{"parked"}, TargetID: "wh_1"}, want: "[5]",
-			total: 1},
-		"of a time": {of: delivery.Filter{From: apitest.Start.Add(2 * time.Second),
-			To: apitest.Start.Add(4 * time.Second)}, want: "[2 1]", total: 2},
+		"of a status and a target": {
+			of: delivery.Filter{Statuses: []string{"parked"}, TargetID: "wh_1"}, want: "[5]",
+			total: 1,
+		},
+		"of a time": {of: delivery.Filter{
+			From: apitest.Start.Add(2 * time.Second),
+			To:   apitest.Start.Add(4 * time.Second),
+		}, want: "[2 1]", total: 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if tt.page.Page == 0 {
@@ -124,8 +130,10 @@ func TestGet_WhatIsNotThere(t *testing.T) {
 	f := apitest.New(t)
 	r := sent(f, delivery.Target{Kind: delivery.Channel, ID: "chan_1"}, event.ResourceFailed, nil)
 	s := delivery.NewStore(f.Table, f.Clock)
-	for name, dlv := range map[string]string{"no id": "x", "of nothing": delivery.NewID(f.Clock.Now()),
-		"another organization's": r.ID} {
+	for name, dlv := range map[string]string{
+		"no id": "x", "of nothing": delivery.NewID(f.Clock.Now()),
+		"another organization's": r.ID,
+	} {
 		of := org
 		if dlv == r.ID {
 			of = "org_other"

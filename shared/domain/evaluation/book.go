@@ -113,7 +113,8 @@ func (r *reading) note(scheduleID string, a scheduling.Attachment) {
 
 // subjects returns the resources that schedules reach, with all facts that decide about their firings.
 func (r *reading) subjects(ctx context.Context, ts []*scheduling.Timetable,
-	members map[string][]inventory.Member) ([]*subject, error) {
+	members map[string][]inventory.Member,
+) ([]*subject, error) {
 	known := map[string]*subject{}
 	var out []*subject
 	for _, t := range ts {

@@ -143,14 +143,18 @@ func (p *plan) told(kind string, s *subject, w scheduling.Want, at time.Time) *E
 	k := entryKey{w.Timetable.Schedule.ID, w.Cron.ID + "#" + kind, at.Unix() / 60}
 	e := p.entries[k]
 	if e == nil {
-		e = &Entry{Kind: kind, ScheduleID: k.scheduleID, CronID: w.Cron.ID, Action: w.Cron.Action,
-			At: startOf(k.minute)}
+		e = &Entry{
+			Kind: kind, ScheduleID: k.scheduleID, CronID: w.Cron.ID, Action: w.Cron.Action,
+			At: startOf(k.minute),
+		}
 		p.entries[k] = e
 	}
 	if len(e.Skipped) < namedSkips {
 		e.Skipped = append(e.Skipped,
-			Skipped{s.ResourceID, s.UID, DriftFound,
-				fmt.Sprintf("it runs, and was to be stopped since %s", w.At.UTC().Format(time.RFC3339))})
+			Skipped{
+				s.ResourceID, s.UID, DriftFound,
+				fmt.Sprintf("it runs, and was to be stopped since %s", w.At.UTC().Format(time.RFC3339)),
+			})
 	}
 	return e
 }

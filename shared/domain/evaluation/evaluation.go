@@ -167,8 +167,10 @@ func writesOf(org string, orders []execution.Order) ([]table.Write, error) {
 // Access is the table access of functions that begin or end overrides, or evaluate, besides their own partitions.
 func Access() table.Access {
 	return scheduling.Access().With(override.Access, table.Access{
-		Reads: []table.Partition{inventory.AccountPartition, inventory.IndexPartition, inventory.ChunkPartition,
-			scheduling.EventHoldPartition},
+		Reads: []table.Partition{
+			inventory.AccountPartition, inventory.IndexPartition, inventory.ChunkPartition,
+			scheduling.EventHoldPartition,
+		},
 		Writes: []table.Partition{
 			override.Partition, execution.BulkPartition, execution.ChunkPartition, scheduling.DuePartition,
 			workqueue.Partition,

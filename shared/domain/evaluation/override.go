@@ -96,8 +96,10 @@ type ToldOverride struct {
 
 // tellOfOverride returns the write that stores the event of an override on the target.
 func tellOfOverride(org string, o override.Override, t Target) (table.Write, error) {
-	e := event.Event{Key: event.ResourceOverride, ScopeType: event.ScopeGroup, ScopeID: o.GroupID, At: o.CreatedAt,
-		Subject: o.ID}
+	e := event.Event{
+		Key: event.ResourceOverride, ScopeType: event.ScopeGroup, ScopeID: o.GroupID, At: o.CreatedAt,
+		Subject: o.ID,
+	}
 	r := t.Resource
 	if o.GroupID == "" {
 		e.ScopeType, e.ScopeID, e.Within = event.ScopeResource, o.ResourceUID,

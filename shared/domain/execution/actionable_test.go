@@ -19,8 +19,10 @@ func TestCheckActionable_RefusesWhatIsOnlyFound(t *testing.T) {
 }
 
 func TestSift_ADynamicGroupStandsForWhatCanBeStopped(t *testing.T) {
-	kept, left := sift([]inventory.Member{{UID: "i-1", Type: "aws-ec2"},
-		{UID: "vol-1", Type: "aws-ebs", Provider: "aws"}}, unactionable)
+	kept, left := sift([]inventory.Member{
+		{UID: "i-1", Type: "aws-ec2"},
+		{UID: "vol-1", Type: "aws-ebs", Provider: "aws"},
+	}, unactionable)
 	if len(kept) != 1 || kept[0].UID != "i-1" || len(left) != 1 ||
 		left[0].Reason != "aws resources of type aws-ebs cannot be started or stopped" {
 		t.Errorf("kept %+v, left out %+v", kept, left)

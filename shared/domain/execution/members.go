@@ -23,7 +23,8 @@ type LeftOut struct {
 // and stopped: an instance of an Auto Scaling group that the selector also finds is not a failure. A resource of a
 // static group is always a member, and fails with the reason if it cannot be acted on.
 func ExpandGroup(ctx context.Context, s *inventory.Store, org, groupID string) (inventory.Group, []inventory.Member,
-	[]LeftOut, error) {
+	[]LeftOut, error,
+) {
 	g, err := s.ReadGroup(ctx, org, groupID)
 	if err != nil {
 		return g, nil, nil, fmt.Errorf("read group %s: %w", groupID, err)

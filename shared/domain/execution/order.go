@@ -143,7 +143,8 @@ func QueueOrders(ctx context.Context, s table.Store, org string, orders []Order,
 // ReadAccounts reads the cloud accounts of members, by id. It takes one round trip per hundred accounts. An account
 // that is gone is missing.
 func ReadAccounts(ctx context.Context, s table.Store, org string,
-	members []inventory.Member) (map[string]inventory.Account, error) {
+	members []inventory.Member,
+) (map[string]inventory.Account, error) {
 	keys := accountKeys(org, members)
 	items, err := s.BatchGet(ctx, keys...)
 	if err != nil {

@@ -100,8 +100,10 @@ func checkIdentity(ctx context.Context, conn cloud.Conn, a Account) error {
 		return fmt.Errorf("identify account %s: %w", a.ID, err)
 	}
 	if native != a.CloudAccountID {
-		return &cloud.Error{Class: cloud.Refused,
-			Message: fmt.Sprintf("the credentials open account %s, not %s", native, a.CloudAccountID)}
+		return &cloud.Error{
+			Class:   cloud.Refused,
+			Message: fmt.Sprintf("the credentials open account %s, not %s", native, a.CloudAccountID),
+		}
 	}
 	return nil
 }

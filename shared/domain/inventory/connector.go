@@ -16,7 +16,7 @@ const Connector = "connector"
 // The questions to Connector.
 const (
 	AskVerify = "verify" // do the credentials open the account? The answer is a Verified
-	// which permissions do they grant? The answer is a list of cloud.Permission; for one group if Autoscaling names it
+	// which permissions do they grant? The answer is a list of cloud.Permission; for one group if Autoscaling names it.
 	AskPermissions = "permissions"
 	AskClusters    = "clusters" // which Kubernetes clusters are there? The answer is a ClustersFound
 	AskMetrics     = "metrics"  // how was a resource used? The answer is a cloud.MetricAnswer

@@ -36,8 +36,10 @@ func newDetachFixture(t *testing.T) *detachFixture {
 	t.Helper()
 	now := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 	c := clock.NewManual(now)
-	f := &detachFixture{T: t, ctx: table.WithOrg(t.Context(), detachOrg), table: tabletest.NewAt(t, c),
-		ids: map[string]string{}}
+	f := &detachFixture{
+		T: t, ctx: table.WithOrg(t.Context(), detachOrg), table: tabletest.NewAt(t, c),
+		ids: map[string]string{},
+	}
 	f.store = inventory.NewStore(f.table, c)
 	for name, account := range map[string]string{"a": accountA, "b": accountB} {
 		row, err := table.NewItem(inventory.AccountKey(detachOrg, account),
@@ -52,8 +54,10 @@ func newDetachFixture(t *testing.T) *detachFixture {
 		}
 		part := inventory.Partition{AccountID: account, Provider: "aws", Region: "eu-west-1", Kind: "aws-ec2"}
 		_, err = f.store.UpsertScanned(f.ctx, detachOrg,
-			inventory.Batch{Scan: inventory.Scan{Partition: part, ID: "job_1", Started: now}, At: now,
-				Resources: found})
+			inventory.Batch{
+				Scan: inventory.Scan{Partition: part, ID: "job_1", Started: now}, At: now,
+				Resources: found,
+			})
 		f.must(err)
 	}
 	all, err := f.store.FindResources(f.ctx, detachOrg,

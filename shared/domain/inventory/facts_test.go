@@ -23,8 +23,10 @@ func volume(n int, attached bool) cloud.Resource {
 		UID:  fmt.Sprintf("arn:aws:ec2:eu-west-1:111122223333:volume/vol-%017x", uint64(n)*2654435761),
 		Name: fmt.Sprintf("data-%06d", n), Type: "aws-ebs",
 		Status: cloud.Running, Capacity: map[string]int64{"sizeGiB": int64(8 << (n % 5))},
-		Facts: cloud.Facts{"attachment_count": 1.0, "unattached_since": cloud.Never, "size_gb": float64(n),
-			"volume_type": "gp3"},
+		Facts: cloud.Facts{
+			"attachment_count": 1.0, "unattached_since": cloud.Never, "size_gb": float64(n),
+			"volume_type": "gp3",
+		},
 	}
 	if !attached {
 		r.Facts["attachment_count"], r.Facts["unattached_since"] = 0.0, cloud.Since{}
@@ -33,8 +35,10 @@ func volume(n int, attached bool) cloud.Resource {
 }
 
 func topic(name string) cloud.Resource {
-	return cloud.Resource{UID: "arn:aws:sns:eu-west-1:111122223333:" + name, Name: name, Type: "aws-sns",
-		Status: cloud.Running}
+	return cloud.Resource{
+		UID: "arn:aws:sns:eu-west-1:111122223333:" + name, Name: name, Type: "aws-sns",
+		Status: cloud.Running,
+	}
 }
 
 func (s *fixture) finishOthers(sc Scan) Changes {
@@ -91,8 +95,10 @@ func TestFacts_StandInTheRecordAndAreReadWithIt(t *testing.T) {
 	ctx, m := table.WithMeter(s.ctx)
 	got := apitest.Value(s.store.DescribeByID(ctx, testOrg, listed.ID, SeeEverything()))(s)
 	equal(t, "facts", got.Facts,
-		cloud.Facts{"attachment_count": 1.0, "size_gb": 7.0, "unattached_since": "9999-12-31T00:00:00Z",
-			"volume_type": "gp3"})
+		cloud.Facts{
+			"attachment_count": 1.0, "size_gb": 7.0, "unattached_since": "9999-12-31T00:00:00Z",
+			"volume_type": "gp3",
+		})
 	if n := m.Usage().RoundTrips; n > 2 {
 		t.Errorf("%d round trips; want two at most", n)
 	}
@@ -136,8 +142,10 @@ func TestFacts_TellSinceWhenByOurOwnSight(t *testing.T) {
 func TestFacts_SinceOutlivesAnIndexThatDoesNotKnow(t *testing.T) {
 	s := newFixture(t)
 	v := volume(1, false)
-	rec := Resource{ID: "res_01kkbhasqg1n7ds5th2w6s4wa4", UID: v.UID, Type: "aws-ebs",
-		Facts: cloud.Facts{"unattached_since": "2026-01-01T00:00:00Z"}}
+	rec := Resource{
+		ID: "res_01kkbhasqg1n7ds5th2w6s4wa4", UID: v.UID, Type: "aws-ebs",
+		Facts: cloud.Facts{"unattached_since": "2026-01-01T00:00:00Z"},
+	}
 	s.Put(ResourceKey(testOrg, v.UID), rec)
 	s.upsert(s.everythingElse("job_1"), v)
 	equal(t, "since", s.record(v.UID).Facts["unattached_since"], any("2026-01-01T00:00:00Z"))

@@ -39,8 +39,10 @@ func TestFindFilters(t *testing.T) {
 	})
 	static := s.group("static", instance(3).UID, instance(4).UID)
 	dynamic, err := s.store.CreateGroup(s.ctx, testOrg,
-		Group{ID: "grp_2", Name: "dynamic",
-			Selector: &Selector{Type: "aws-ec2", Tags: map[string]string{"env": "dev"}}}, nil)
+		Group{
+			ID: "grp_2", Name: "dynamic",
+			Selector: &Selector{Type: "aws-ec2", Tags: map[string]string{"env": "dev"}},
+		}, nil)
 	s.Must(err)
 	yes, no := true, false
 	orders := []string{"arn:aws:rds:us-east-1:1:db:Orders"}

@@ -39,8 +39,11 @@ func newFixture(tb testing.TB) *fixture {
 
 func newFixtureOn(tb testing.TB, t table.Store, c *clock.Manual) *fixture {
 	tb.Helper()
-	s := &fixture{apitest.On(tb, &platform.Platform{Table: t, Clock: c}), table.WithOrg(context.Background(), testOrg),
-		NewStore(t, c), map[Scan]*Found{}}
+	s := &fixture{
+		apitest.On(tb, &platform.Platform{Table: t, Clock: c}), table.WithOrg(context.Background(), testOrg),
+		NewStore(t, c),
+		map[Scan]*Found{},
+	}
 	s.Clock = c
 	s.account(testCA, "production")
 	return s
@@ -140,8 +143,10 @@ func instance(n int) cloud.Resource {
 		Zone: "eu-west-1" + string(rune('a'+n%3)), Status: []cloud.Status{cloud.Running, cloud.Stopped}[n%2],
 		InstanceType: []string{"t3.micro", "m7g.large", "c7i.xlarge"}[n%3],
 		Capacity:     map[string]int64{"vCPU": int64(n%8 + 1)},
-		Tags: map[string]string{"env": env, "team": fmt.Sprintf("team-%02d", n%40),
-			"owner": fmt.Sprintf("person-%d", n%500)},
+		Tags: map[string]string{
+			"env": env, "team": fmt.Sprintf("team-%02d", n%40),
+			"owner": fmt.Sprintf("person-%d", n%500),
+		},
 		CreatedAt: noon.Add(-time.Duration(n) * time.Minute),
 	}
 }

@@ -14,8 +14,10 @@ const ClusterProvider = "kubernetes"
 
 // ReadRegistrations reads the registered clusters of an account: never more than MaxClusters.
 func ReadRegistrations(ctx context.Context, s table.Store, org, accountID string) ([]Registration, error) {
-	q := table.Query{PK: ClusterKey(org, accountID, ClusterName{}).PK, Prefix: ClusterPrefix(accountID),
-		Limit: MaxClusters + 1}
+	q := table.Query{
+		PK: ClusterKey(org, accountID, ClusterName{}).PK, Prefix: ClusterPrefix(accountID),
+		Limit: MaxClusters + 1,
+	}
 	all, _, err := table.ReadPage[Registration](ctx, s, q)
 	return all, fault.Wrap("list clusters of "+accountID, err)
 }
@@ -34,7 +36,8 @@ func (c Clouds) ConnectInside(ctx context.Context, org string, a Account, known 
 //
 //nolint:revive // whose account it is, and what is known of it
 func (c Clouds) LookInside(ctx context.Context, conn cloud.Conn, org string, a Account,
-	known []Registration) (cloud.Conn, error) {
+	known []Registration,
+) (cloud.Conn, error) {
 	opener, ok := c.Providers[ClusterProvider].(cloud.ClusterOpener)
 	if _, own := c.Providers.Kind(a.Provider, cloud.KubernetesNamespace); own || !ok || len(known) == 0 {
 		return conn, nil // it is a cluster itself, has clusters of its own making, or none that is registered

@@ -24,8 +24,10 @@ func TestUpsert_OfAFirstDiscoveryIsNotBoundByTheRecords(t *testing.T) {
 		s := table.NewLimitedStore(tabletest.New(t), clock.System{},
 			table.Limits{ReadUnits: 3000, WriteUnits: 1000, Hold: 20 * time.Millisecond})
 		p := &platform.Platform{Table: s, Clock: clock.System{}}
-		w := &fixture{apitest.On(t, p), table.WithOrg(t.Context(), testOrg), NewStore(s, clock.System{}),
-			map[Scan]*Found{}}
+		w := &fixture{
+			apitest.On(t, p), table.WithOrg(t.Context(), testOrg), NewStore(s, clock.System{}),
+			map[Scan]*Found{},
+		}
 		w.account(testCA, "production")
 		began := time.Now()
 		var g errgroup.Group

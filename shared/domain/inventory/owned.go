@@ -67,7 +67,8 @@ func (s *Store) OwnedFirst(ctx context.Context, org string, teamIDs []string, mo
 }
 
 func (s *Store) eachOwned(ctx context.Context, org string, teamIDs []string,
-	take func(teamID string, r index.Row)) error {
+	take func(teamID string, r index.Row),
+) error {
 	v, err := s.openIndexWith(ctx, org, func(id string) bool { return slices.Contains(teamIDs, id) })
 	if err != nil {
 		return err

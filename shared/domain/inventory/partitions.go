@@ -11,7 +11,7 @@ const (
 	ClusterPartition  table.Partition = "ORG#*#CLUSTER"
 	ResourcePartition table.Partition = "ORG#*#RES#*"
 	IndexPartition    table.Partition = "ORG#*#INV"
-	// one for each chunk of the index; readers of the index read these
+	// one for each chunk of the index; readers of the index read these.
 	ChunkPartition table.Partition = "ORG#*#INV#*"
 	ScanPartition  table.Partition = "ORG#*#SCAN#*"
 )

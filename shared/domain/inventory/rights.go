@@ -11,7 +11,8 @@ import (
 // for a user who is no longer a member, and complete for the empty user (membership.Callers). It takes one round trip
 // per hundred users, plus those of ResourceSets.
 func (s *Store) ResourceSetsOf(ctx context.Context, org, policy string, users ...string) (map[string]ResourceSet,
-	error) {
+	error,
+) {
 	callers, err := membership.ReadCallers(ctx, s.table, org, users...)
 	if err != nil {
 		return nil, err

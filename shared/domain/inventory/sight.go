@@ -29,8 +29,10 @@ type Visibility struct {
 
 // SightOf returns the sight of caller c. The policy is the one that shows resources, such as "resources:read".
 func SightOf(c identity.Caller, policy string) Visibility {
-	return Visibility{Resources: c.Scopes(policy), Groups: c.Scopes("resource-groups:read"),
-		Teams: c.Scopes("teams:read")}
+	return Visibility{
+		Resources: c.Scopes(policy), Groups: c.Scopes("resource-groups:read"),
+		Teams: c.Scopes("teams:read"),
+	}
 }
 
 // SeeEverything returns the sight of the service itself, which acts for no user.

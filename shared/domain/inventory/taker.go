@@ -155,7 +155,8 @@ func (s *Store) SchedulesOfGroup(ctx context.Context, org string, d TakerDecoder
 // without terminated ones: the resources in direct, which are attached one by one, those of its groups, and those
 // whose tags name it. It takes one round trip, and one more if groups have changed.
 func (s *Store) ScheduleMembers(ctx context.Context, org string, d TakerDecoder, direct map[string][]string) (map[string][]Member,
-	error) {
+	error,
+) {
 	groups := map[string]bool{}
 	v, err := s.openIndex(ctx, org)
 	if err != nil {

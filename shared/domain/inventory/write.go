@@ -39,7 +39,8 @@ const atOnce = 4
 // writeInTransactions does writes in as many transactions as they need. A write whose condition fails goes to retry,
 // which returns a replacement, or false to skip the write. The other writes of its transaction are done without it.
 func (s *Store) writeInTransactions(ctx context.Context, ws []table.Write,
-	retry func(table.Write, table.Item) (table.Write, bool, error)) error {
+	retry func(table.Write, table.Item) (table.Write, bool, error),
+) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	slots := make(chan struct{}, atOnce)
@@ -78,7 +79,8 @@ func byPartition(ws []table.Write) []table.Write {
 }
 
 func (s *Store) transactPart(ctx context.Context, ws []table.Write,
-	retry func(table.Write, table.Item) (table.Write, bool, error)) error {
+	retry func(table.Write, table.Item) (table.Write, bool, error),
+) error {
 	for range attempts {
 		if len(ws) == 0 {
 			return nil
@@ -98,7 +100,8 @@ func (s *Store) transactPart(ctx context.Context, ws []table.Write,
 
 // instead replaces the writes that failed.
 func instead(ws []table.Write, failed *table.ConditionError,
-	retry func(table.Write, table.Item) (table.Write, bool, error)) ([]table.Write, error) {
+	retry func(table.Write, table.Item) (table.Write, bool, error),
+) ([]table.Write, error) {
 	out := ws[:0:0]
 	for i, w := range ws {
 		old, no := failed.Old(i)

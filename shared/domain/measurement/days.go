@@ -28,8 +28,10 @@ func (s *Store) WriteDay(ctx context.Context, org, accountID string, d Day, all 
 	}
 	var ws []table.Write
 	for n, part := range byShard {
-		items, err := s.items(table.Key{PK: PKs(org)[n],
-			SK: fmt.Sprintf("%s#%s#%03d", accountID, DayOf(d.Start), d.Part)}, part)
+		items, err := s.items(table.Key{
+			PK: PKs(org)[n],
+			SK: fmt.Sprintf("%s#%s#%03d", accountID, DayOf(d.Start), d.Part),
+		}, part)
 		if err != nil {
 			return err
 		}

@@ -93,8 +93,10 @@ func ofAnomaly(e *event.Event) MessageContent {
 		}
 		if p.Dim == dim && p.Excess.Sign() > 0 && len(all) < contributing+2 {
 			all = append(all,
-				amount{"+ " + firstOf(map[bool]string{true: "all others"}[p.Others], p.Key, "not assigned"),
-					p.Excess.Fixed(2), false})
+				amount{
+					"+ " + firstOf(map[bool]string{true: "all others"}[p.Others], p.Key, "not assigned"),
+					p.Excess.Fixed(2), false,
+				})
 		}
 	}
 	c.Bars = bars(all...)

@@ -95,8 +95,10 @@ func legacyLists(org string, before, after *Legacy) []step {
 		}
 		if was != is {
 			out = append(out,
-				step{table.Update(recipientsKey(org, key, event.Scope{Type: event.ScopeOrg}), []table.Change{change}),
-					nil})
+				step{
+					table.Update(recipientsKey(org, key, event.Scope{Type: event.ScopeOrg}), []table.Change{change}),
+					nil,
+				})
 		}
 	}
 	return out

@@ -26,8 +26,10 @@ func channels(f *apitest.Fixture, n int) []string {
 	s := notification.NewStore(f.Platform)
 	out := make([]string, n)
 	for i := range out {
-		c := notification.Channel{ID: id.New("chn", f.Clock.Now()), Type: notification.Email,
-			Name: fmt.Sprint("channel ", i)}
+		c := notification.Channel{
+			ID: id.New("chn", f.Clock.Now()), Type: notification.Email,
+			Name: fmt.Sprint("channel ", i),
+		}
 		f.Must(s.Point(f.In(org), org, &c, notification.Address{Email: "ops@example.com"}))
 		out[i] = apitest.Value(s.CreateChannel(f.In(org), org, c))(f).ID
 	}
@@ -90,8 +92,10 @@ func subscribeAll(f *apitest.Fixture, ids []string) {
 // started returns the event of a resource that each channel subscribes to five times.
 func started(f *apitest.Fixture) event.Event {
 	scopes := scopesOf(0)
-	return event.Event{ID: "event_1", Key: event.ResourceStarted, ScopeType: event.ScopeResource, ScopeID: "i-0",
-		At: f.Clock.Now(), Within: scopes[1:4]}
+	return event.Event{
+		ID: "event_1", Key: event.ResourceStarted, ScopeType: event.ScopeResource, ScopeID: "i-0",
+		At: f.Clock.Now(), Within: scopes[1:4],
+	}
 }
 
 // BenchmarkMatch_OneHundredThousandSubscriptions has a bar of 20 ms and three round trips.
@@ -158,8 +162,10 @@ func TestMatch_MailGoesToMembersWhoMaySeeIt(t *testing.T) {
 	f := apitest.New(t)
 	ids := inventorytest.Discover(f, org, "aws-ec2", inventorytest.Instances(2)...)
 	team := inventorytest.Team(f, org, "Shop", ids[0])
-	for name, grant := range map[string]string{"all": "viewer", "team": "viewer team:" + team,
-		"own": "viewer resource:" + ids[0], "other": "viewer resource:" + ids[1], "else": "audit-logs:read"} {
+	for name, grant := range map[string]string{
+		"all": "viewer", "team": "viewer team:" + team,
+		"own": "viewer resource:" + ids[0], "other": "viewer resource:" + ids[1], "else": "audit-logs:read",
+	} {
 		f.Must(f.People.JoinOrganisation(f.Context(), org, f.User(name), apitest.Grants(grant)))
 	}
 	f.User("stranger")
@@ -192,8 +198,10 @@ func TestMatch_OfTheMailOneTripMoreReadsTheMembers(t *testing.T) {
 	}
 	want(f, users...)
 	m := notification.NewMatcher(f.Platform)
-	e := event.Event{ID: "event_1", Key: event.ResourceFailed, ScopeType: event.ScopeResource, ScopeID: "i-0",
-		At: f.Clock.Now()}
+	e := event.Event{
+		ID: "event_1", Key: event.ResourceFailed, ScopeType: event.ScopeResource, ScopeID: "i-0",
+		At: f.Clock.Now(),
+	}
 	u := f.Meter(func(ctx context.Context) {
 		if got, err := m.Match(ctx, org, e); err != nil || len(got) != 60 {
 			t.Error(got, err)
@@ -222,11 +230,15 @@ func TestMatch_ALongNativeIDIsFound(t *testing.T) {
 	f := apitest.New(t)
 	long := strings.Repeat("u", 1024)
 	c := channels(f, 1)[0]
-	s := notification.Subscription{ID: id.New("sub", f.Clock.Now()), ChannelID: c, EventType: event.ResourceFailed,
-		ScopeType: event.ScopeResource, ScopeID: long, Enabled: true}
+	s := notification.Subscription{
+		ID: id.New("sub", f.Clock.Now()), ChannelID: c, EventType: event.ResourceFailed,
+		ScopeType: event.ScopeResource, ScopeID: long, Enabled: true,
+	}
 	apitest.Value(notification.NewStore(f.Platform).CreateSubscription(f.In(org), org, s))(f)
-	e := event.Event{ID: "event_1", Key: event.ResourceFailed, ScopeType: event.ScopeResource, ScopeID: long,
-		At: f.Clock.Now()}
+	e := event.Event{
+		ID: "event_1", Key: event.ResourceFailed, ScopeType: event.ScopeResource, ScopeID: long,
+		At: f.Clock.Now(),
+	}
 	f.Equal("told", apitest.Value(notification.NewMatcher(f.Platform).Match(f.Context(), org, e))(f),
 		[]delivery.Target{{Kind: delivery.Channel, ID: c}})
 }

@@ -76,12 +76,18 @@ func sample(t testing.TB, key, name string) event.Event {
 			e.ScopeType, e.ScopeID = parts[2], name
 		}
 		e.Data = data(t, anomaly.Message{AnomalyID: e.Subject, Date: "2026-03-08", CostUSD: "120.00", BaselineUSD: "50.00", Percent: "140.0", Severity: "critical", Contributors: []anomaly.Contributor{
-			{Dim: "service_name", Key: name, Cost: money.FromInt(80), Baseline: money.FromInt(30),
-				Excess: money.FromInt(50)},
-			{Dim: "service_name", Others: true, Cost: money.FromInt(40), Baseline: money.FromInt(20),
-				Excess: money.FromInt(20)},
-			{Dim: "resource_uid", Key: "i-0", Cost: money.FromInt(40), Baseline: money.FromInt(20),
-				Excess: money.FromInt(20)},
+			{
+				Dim: "service_name", Key: name, Cost: money.FromInt(80), Baseline: money.FromInt(30),
+				Excess: money.FromInt(50),
+			},
+			{
+				Dim: "service_name", Others: true, Cost: money.FromInt(40), Baseline: money.FromInt(20),
+				Excess: money.FromInt(20),
+			},
+			{
+				Dim: "resource_uid", Key: "i-0", Cost: money.FromInt(40), Baseline: money.FromInt(20),
+				Excess: money.FromInt(20),
+			},
 		}})
 	}
 	return e
@@ -97,8 +103,10 @@ func data(t testing.TB, v any) json.RawMessage {
 }
 
 func notice(events ...event.Event) *notification.Notice {
-	return &notification.Notice{Organisation: "Engines & Co", BaseURL: "https://lamplighter.test", Events: events,
-		Total: len(events)}
+	return &notification.Notice{
+		Organisation: "Engines & Co", BaseURL: "https://lamplighter.test", Events: events,
+		Total: len(events),
+	}
 }
 
 // written returns all encoded forms of a content, by file suffix.
@@ -106,8 +114,10 @@ func written(t testing.TB, c notification.MessageContent) map[string][]byte {
 	t.Helper()
 	out := map[string][]byte{}
 	for form, write := range map[string]func(*notification.MessageContent) ([]byte,
-		error){"slack.json": notification.WriteSlack,
-		"teams.json": notification.WriteTeams, "gchat.json": notification.WriteGoogleChat} {
+		error){
+		"slack.json": notification.WriteSlack,
+		"teams.json": notification.WriteTeams, "gchat.json": notification.WriteGoogleChat,
+	} {
 		b, err := write(&c)
 		if err != nil {
 			t.Fatal(err)
@@ -278,8 +288,10 @@ func checkHostile(t testing.TB, key, name string) {
 
 func checkForm(t testing.TB, key, form string, b []byte) {
 	t.Helper()
-	limit := map[string]int{"slack.json": 100 << 10, "teams.json": 28 << 10, "gchat.json": 32 << 10, "html": 100 << 10,
-		"txt": 100 << 10}[form]
+	limit := map[string]int{
+		"slack.json": 100 << 10, "teams.json": 28 << 10, "gchat.json": 32 << 10, "html": 100 << 10,
+		"txt": 100 << 10,
+	}[form]
 	if len(b) > limit {
 		t.Errorf("%s %s: %d bytes", key, form, len(b))
 	}
@@ -341,8 +353,10 @@ func FuzzForms_NoNameOpensAnything(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, name string) {
-		for _, key := range []string{event.ResourceFailed, "budget.warning", "cost.anomaly.team.critical",
-			notification.RecommendationShared} {
+		for _, key := range []string{
+			event.ResourceFailed, "budget.warning", "cost.anomaly.team.critical",
+			notification.RecommendationShared,
+		} {
 			checkHostile(t, key, strings.ReplaceAll(name, "\\", "/"))
 		}
 	})

@@ -44,8 +44,10 @@ func (s *Store) DeleteChannel(ctx context.Context, org, channelID string) error 
 		counts = append(counts, table.Add(field, -1))
 	}
 	return s.transact(ctx, "delete channel "+channelID,
-		step{table.Delete(ChannelKey(org, channelID), table.Equal("generation", row.Generation)),
-			MissingChannel(channelID)},
+		step{
+			table.Delete(ChannelKey(org, channelID), table.Equal("generation", row.Generation)),
+			MissingChannel(channelID),
+		},
 		step{table.Update(countsKey(org), counts), nil})
 }
 

@@ -41,8 +41,10 @@ var tones = map[string]Tone{
 }
 
 // verbs are more precise predicates, by the action of the event.
-var verbs = map[string]string{"start": "could not be started", "stop": "could not be stopped", "force_on": "is held on",
-	"force_off": "is held off"}
+var verbs = map[string]string{
+	"start": "could not be started", "stop": "could not be stopped", "force_on": "is held on",
+	"force_off": "is held off",
+}
 
 func ofResource(e *event.Event) MessageContent {
 	d := read[resource](e)

@@ -40,10 +40,14 @@ type Senders struct {
 
 // NewSenders returns the senders of p by kind of receiver.
 func NewSenders(p *platform.Platform) map[delivery.Kind]delivery.Sender {
-	s := &Senders{NewStore(p), p.Table, p.Clock, p.Sealer, receiver.NewAudience(p), newChats(RulesOf(&p.Settings)),
-		p.Settings}
-	return map[delivery.Kind]delivery.Sender{delivery.Channel: sender(s.toChannel), delivery.Legacy: sender(s.toLegacy),
-		delivery.Email: sender(s.toUser)}
+	s := &Senders{
+		NewStore(p), p.Table, p.Clock, p.Sealer, receiver.NewAudience(p), newChats(RulesOf(&p.Settings)),
+		p.Settings,
+	}
+	return map[delivery.Kind]delivery.Sender{
+		delivery.Channel: sender(s.toChannel), delivery.Legacy: sender(s.toLegacy),
+		delivery.Email: sender(s.toUser),
+	}
 }
 
 // sender is a function that implements delivery.Sender.
@@ -175,7 +179,8 @@ func (s *Senders) toUser(ctx context.Context, m delivery.Message) (delivery.Answ
 
 // notice reads the wanted items and the organization's name, and returns the notice. It takes one round trip.
 func (s *Senders) notice(ctx context.Context, m *delivery.Message, wanted ...table.Key) (*Notice,
-	map[table.Key]table.Item, error) {
+	map[table.Key]table.Item, error,
+) {
 	k := identity.OrganisationKey(m.Org)
 	items, err := s.table.BatchGet(ctx, append(wanted, k)...)
 	if err != nil {
@@ -195,7 +200,8 @@ func (s *Senders) notice(ctx context.Context, m *delivery.Message, wanted ...tab
 // queueMail puts a mail into the queue of mails, which sends it and retries. A retried delivery whose mail is already
 // in the queue counts as delivered.
 func (s *Senders) queueMail(ctx context.Context, m *delivery.Message, to string, n *Notice) (delivery.Answer,
-	error) {
+	error,
+) {
 	c := ComposeMessage(n)
 	letter := WriteMail(&c)
 	post, err := mail.QueueOnce(ctx, s.sealer, m.Events[0].At, m.ID,

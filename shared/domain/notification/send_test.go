@@ -34,10 +34,14 @@ func lead(f *apitest.Fixture, of notification.Type, address string) string {
 
 // failed returns a message to a receiver about a failed resource.
 func failed(f *apitest.Fixture, kind delivery.Kind, to string) delivery.Message {
-	e := event.Event{ID: "event_1", Key: event.ResourceFailed, ScopeType: event.ScopeResource, ScopeID: "i-0",
-		At: f.Clock.Now(), Data: []byte(`{"resourceName":"web-1"}`)}
-	return delivery.Message{ID: delivery.NewID(f.Clock.Now()), Org: org, Target: delivery.Target{Kind: kind, ID: to},
-		Events: []event.Event{e}, Total: 1}
+	e := event.Event{
+		ID: "event_1", Key: event.ResourceFailed, ScopeType: event.ScopeResource, ScopeID: "i-0",
+		At: f.Clock.Now(), Data: []byte(`{"resourceName":"web-1"}`),
+	}
+	return delivery.Message{
+		ID: delivery.NewID(f.Clock.Now()), Org: org, Target: delivery.Target{Kind: kind, ID: to},
+		Events: []event.Event{e}, Total: 1,
+	}
 }
 
 func send(f *apitest.Fixture, m delivery.Message) (delivery.Answer, error) {
@@ -56,23 +60,39 @@ func TestSend_WhatAnAnswerMeans(t *testing.T) {
 		retry  time.Duration
 	}{
 		"slack has it": {of: notification.Slack, status: 200, said: "ok", taken: true},
-		"a page that is not slack's": {of: notification.Slack, status: 200, said: "<html>welcome</html>",
-			kind: fault.Invalid},
-		"slack has no such webhook": {of: notification.Slack, status: 404, said: "no_service",
-			kind: fault.Invalid, gone: true},
-		"slack has archived it": {of: notification.Slack, status: 410, said: "channel_is_archived",
-			kind: fault.Invalid, gone: true},
-		"slack refuses what it is sent": {of: notification.Slack, status: 400, said: "invalid_blocks",
-			kind: fault.Invalid},
-		"slack has had too many": {of: notification.Slack, status: 429, said: "rate_limited",
-			kind: fault.Unavailable, retry: later},
-		"slack is down": {of: notification.Slack, status: 503, said: "", kind: fault.Unavailable,
-			retry: later},
+		"a page that is not slack's": {
+			of: notification.Slack, status: 200, said: "<html>welcome</html>",
+			kind: fault.Invalid,
+		},
+		"slack has no such webhook": {
+			of: notification.Slack, status: 404, said: "no_service",
+			kind: fault.Invalid, gone: true,
+		},
+		"slack has archived it": {
+			of: notification.Slack, status: 410, said: "channel_is_archived",
+			kind: fault.Invalid, gone: true,
+		},
+		"slack refuses what it is sent": {
+			of: notification.Slack, status: 400, said: "invalid_blocks",
+			kind: fault.Invalid,
+		},
+		"slack has had too many": {
+			of: notification.Slack, status: 429, said: "rate_limited",
+			kind: fault.Unavailable, retry: later,
+		},
+		"slack is down": {
+			of: notification.Slack, status: 503, said: "", kind: fault.Unavailable,
+			retry: later,
+		},
 		"teams has it": {of: notification.Teams, status: 202, taken: true},
-		"teams has no such workflow": {of: notification.Teams, status: 404, said: "WorkflowNotFound",
-			kind: fault.Invalid, gone: true},
-		"teams has had too many": {of: notification.Teams, status: 429, kind: fault.Unavailable,
-			retry: later},
+		"teams has no such workflow": {
+			of: notification.Teams, status: 404, said: "WorkflowNotFound",
+			kind: fault.Invalid, gone: true,
+		},
+		"teams has had too many": {
+			of: notification.Teams, status: 429, kind: fault.Unavailable,
+			retry: later,
+		},
 		"google chat has it":               {of: notification.GoogleChat, status: 200, said: "{}", taken: true},
 		"google chat has no such space":    {of: notification.GoogleChat, status: 404, kind: fault.Invalid, gone: true},
 		"google chat refuses the key":      {of: notification.GoogleChat, status: 403, kind: fault.Invalid},
@@ -255,8 +275,10 @@ func TestSend_TheLoopbackIsForLaptops(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached.Add(1) }))
 	defer srv.Close()
 	f.Settings.PrivateAddresses, f.Settings.ChatHosts = false, []string{"127.0.0.1", "localhost"}
-	for _, address := range []string{srv.URL, strings.Replace(srv.URL, "http:", "https:", 1),
-		strings.Replace(srv.URL, "127.0.0.1", "localhost", 1)} {
+	for _, address := range []string{
+		srv.URL, strings.Replace(srv.URL, "http:", "https:", 1),
+		strings.Replace(srv.URL, "127.0.0.1", "localhost", 1),
+	} {
 		if _, err := send(f, failed(f, delivery.Channel, lead(f, notification.Slack, address))); !fault.Is(err,
 			fault.Invalid) {
 			t.Errorf("%s: %v", address, err)

@@ -14,8 +14,10 @@ var teamsColors = map[Tone]string{Good: "good", Neutral: "default", Warning: "wa
 
 func teams(c *MessageContent) ([]byte, error) {
 	body := []any{
-		object{"type": "TextBlock", "text": c.Title, "weight": "bolder", "size": "medium", "wrap": true,
-			"color": teamsColors[c.Tone]},
+		object{
+			"type": "TextBlock", "text": c.Title, "weight": "bolder", "size": "medium", "wrap": true,
+			"color": teamsColors[c.Tone],
+		},
 		teamsText(c.Summary, nil),
 	}
 	if c.Text != "" {

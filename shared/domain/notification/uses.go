@@ -14,7 +14,8 @@ import (
 // ListSubscriptionIDs returns the IDs of the subscriptions for a scope, sorted, and the event type of each. It reads
 // the list of receivers of each event type, so it takes one round trip for any number of subscriptions.
 func ListSubscriptionIDs(ctx context.Context, s table.Store, org string, of event.Scope) ([]string, map[string]string,
-	error) {
+	error,
+) {
 	keys, eventTypes := make([]table.Key, len(event.Types)), map[string]string{}
 	for i, t := range event.Types {
 		keys[i] = recipientsKey(org, t.Key, of)

@@ -59,7 +59,8 @@ func amount(tb testing.TB, s string) money.Amount {
 
 // byRegion makes tables from lines whose first field is the region.
 func byRegion(tb testing.TB, lines [][]string, provider string,
-	price func(line []string) (string, string)) map[string]*pricing.Table {
+	price func(line []string) (string, string),
+) map[string]*pricing.Table {
 	tb.Helper()
 	out := map[string]*pricing.Table{}
 	for _, l := range lines {
@@ -95,16 +96,25 @@ func TestRate_ReproducesTheAnchors(t *testing.T) {
 		{aws["us-east-1"], "aws-ec2", "m5.large", linuxFacts, "0.096", "70.08"},
 		{aws["us-east-1"], "aws-ec2", "t3.medium", linuxFacts, "0.0416", "30.368"},
 		{aws["us-east-1"], "aws-ec2", "c6g.large", linuxFacts, "0.068", "49.64"},
-		{azure["eastus"], "azure-vm", "Standard_D2s_v5", cloud.Facts{"os_type": "Linux", "priority": "Regular"},
-			"0.096", "70.08"},
-		{azure["eastus"], "azure-vm", "Standard_B2s", cloud.Facts{"os_type": "Linux", "priority": "Regular"}, "0.0416",
-			"30.368"},
+		{
+			azure["eastus"], "azure-vm", "Standard_D2s_v5",
+			cloud.Facts{"os_type": "Linux", "priority": "Regular"},
+			"0.096", "70.08",
+		},
+		{
+			azure["eastus"], "azure-vm", "Standard_B2s",
+			cloud.Facts{"os_type": "Linux", "priority": "Regular"},
+			"0.0416",
+			"30.368",
+		},
 		{google, "gcp-compute", "n2-standard-4", googleFacts, "0.194236", "141.79228"},
 		{google, "gcp-compute", "e2-medium", googleFacts, "0.03350571", "24.4591683"},
 	} {
 		e := pricing.Rate(c.table,
-			pricing.Resource{Type: c.kind, Class: c.class, Status: cloud.Running,
-				Inputs: inventory.IndexedFacts(c.kind, c.inputs)})
+			pricing.Resource{
+				Type: c.kind, Class: c.class, Status: cloud.Running,
+				Inputs: inventory.IndexedFacts(c.kind, c.inputs),
+			})
 		if !e.OK() || e.Hourly != amount(t, c.hourly) || e.Monthly() != amount(t, c.monthly) {
 			t.Errorf("%s: %s an hour, %s a month (%s); want %s and %s", c.class, e.Hourly, e.Monthly(), e.Reason,
 				c.hourly, c.monthly)
@@ -163,8 +173,10 @@ func TestShapeOf_PricesEveryMachineOfThePublishedTable(t *testing.T) {
 			continue
 		}
 		e := pricing.Rate(regions[l[0]],
-			pricing.Resource{Type: "gcp-compute", Class: l[1], Status: cloud.Running,
-				Inputs: inventory.IndexedFacts("gcp-compute", googleFacts)})
+			pricing.Resource{
+				Type: "gcp-compute", Class: l[1], Status: cloud.Running,
+				Inputs: inventory.IndexedFacts("gcp-compute", googleFacts),
+			})
 		checked++
 		if !e.OK() || e.Hourly.Sub(amount(t, l[3])).Abs().Cmp(amount(t, "0.00001")) > 0 {
 			if wrong[l[1]]++; wrong[l[1]] == 1 {

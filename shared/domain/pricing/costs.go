@@ -31,7 +31,8 @@ func (c *Costs) Of(uid string) (rate *HourlyRate, billed *Invoiced) {
 // ReadCosts reads the costs that a head names, in one round trip. It returns known without a round trip if the head
 // names known. It also returns known if a part is gone, because the costs were replaced twice since the head was read.
 func (c *Costs) ReadCosts(ctx context.Context, org string, head table.Item, known inventory.Costs) (inventory.Costs,
-	error) {
+	error,
+) {
 	c.set, _ = known.(*costSet)
 	h, err := decodeHead(head)
 	if err != nil || h.Generation == 0 || c.set != nil && h.Generation <= c.set.generation {
@@ -108,8 +109,10 @@ type Priceable struct {
 func EachPriceable(ctx context.Context, s *inventory.Store, org string, f func(Priceable)) error {
 	return s.EachIndexed(ctx, org, func(r inventory.IndexedResource) {
 		f(Priceable{
-			Resource{Type: r.Type, Region: r.Region, Class: r.Class, Status: r.Status, Capacity: r.Capacity,
-				Inputs: r.Facts},
+			Resource{
+				Type: r.Type, Region: r.Region, Class: r.Class, Status: r.Status, Capacity: r.Capacity,
+				Inputs: r.Facts,
+			},
 			r.UID, r.Name, r.Provider, r.CloudAccountID, r.ParentUID, r.DiscoveredAt,
 		})
 	})

@@ -11,8 +11,10 @@ import (
 func TestCosts_OfManyPartsReadAsWritten(t *testing.T) {
 	all := make([]KnownCost, costsPerPart+100)
 	for i := range all {
-		all[i] = KnownCost{UID: fmt.Sprint("i-", i),
-			Rate: HourlyRate{Running: money.FromScaled(int64(i%7), 4), Version: "v"}}
+		all[i] = KnownCost{
+			UID:  fmt.Sprint("i-", i),
+			Rate: HourlyRate{Running: money.FromScaled(int64(i%7), 4), Version: "v"},
+		}
 		if i%3 > 0 {
 			all[i].Billed = &Invoiced{money.FromScaled(int64(i), 2), money.FromScaled(int64(-i), 2), i%3 == 1}
 		}
@@ -33,8 +35,10 @@ func TestCosts_OfManyPartsReadAsWritten(t *testing.T) {
 }
 
 func TestCosts_OfTheVersionBeforeAreAllCurrent(t *testing.T) {
-	b, err := costUnpacker.Unpack(encodeCosts([]KnownCost{{UID: "i-1",
-		Billed: &Invoiced{LastMonth: money.FromScaled(5, 0)}}})[0])
+	b, err := costUnpacker.Unpack(encodeCosts([]KnownCost{{
+		UID:    "i-1",
+		Billed: &Invoiced{LastMonth: money.FromScaled(5, 0)},
+	}})[0])
 	if err != nil {
 		t.Fatal(err)
 	}

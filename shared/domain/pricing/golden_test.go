@@ -48,8 +48,10 @@ func goldenLines(tb testing.TB) []goldenLine {
 				plain := func(s string) money.Amount { return amount(tb, strings.ReplaceAll(s, ",", "")) }
 				file := filepath.Base(filepath.Dir(name)) + "/" + strings.TrimSuffix(filepath.Base(name), ".golden.txt")
 				out = append(out,
-					goldenLine{file, resource, strings.TrimSpace(m[1]), strings.TrimSpace(m[3]), plain(m[2]),
-						plain(m[4]), m[5] != ""})
+					goldenLine{
+						file, resource, strings.TrimSpace(m[1]), strings.TrimSpace(m[3]), plain(m[2]),
+						plain(m[4]), m[5] != "",
+					})
 			}
 		}
 	}
@@ -85,116 +87,206 @@ type goldenRule struct {
 }
 
 var goldenRules = []goldenRule{
-	{"aws/instance", "LaunchTemplate", `^Instance usage \(Linux/UNIX, on-demand, (t3.medium)\)`, "aws-ec2", "$1",
-		"platform=Linux/UNIX;tenancy=dedicated", "", "ec2/$1/linux/dedicated", ""},
-	{"aws/", "", `^Instance usage \(Linux/UNIX, on-demand, (.+)\)`, "aws-ec2", "$1",
-		"platform=Linux/UNIX;tenancy=default", "", "ec2/$1/linux/default", ""},
-	{"aws/", "", `^Instance usage \(Windows, on-demand, (.+)\)`, "aws-ec2", "$1", "platform=Windows;tenancy=default",
-		"", "ec2/$1/windows/default", ""},
-	{"aws/db_instance", "multi|gp3\\[\"multi", `^Storage \(.*(gp2|gp3)\)`, "aws-rds", "db.t3.large",
-		"engine=mysql;multi_az=1;storage_type=$1", "storageGiB=$q", "rds-storage/$1/multi", ""},
-	{"aws/db_instance", "", `^Storage \(.*(gp2|gp3)\)`, "aws-rds", "db.t3.large",
-		"engine=mysql;multi_az=0;storage_type=$1", "storageGiB=$q", "rds-storage/$1/single", ""},
-	{"aws/db_instance", "", `^Storage \(.*(io1)\)`, "aws-rds", "db.t3.large",
-		"engine=mysql;multi_az=0;storage_type=io1;iops=0", "storageGiB=$q", "rds-storage/io1/single", ""},
-	{"aws/db_instance", "", `^Storage \(magnetic\)`, "aws-rds", "db.t3.large",
-		"engine=mysql;multi_az=0;storage_type=standard", "storageGiB=$q", "rds-storage/standard/single", ""},
-	{"aws/db_instance", "", `^Provisioned IOPS$`, "aws-rds", "db.t3.large",
-		"engine=mysql;multi_az=0;storage_type=io1;iops=$q", "storageGiB=100", "rds-iops/io1/single", ""},
-	{"aws/db_instance", "multi", `^Provisioned GP3 IOPS \(above 12,000\)`, "aws-rds", "db.t4g.small",
-		"engine=mysql;multi_az=1;storage_type=gp3;iops=12000+$q", "storageGiB=400", "rds-iops/gp3/multi", ""},
-	{"aws/db_instance", "", `^Provisioned GP3 IOPS \(above 12,000\)`, "aws-rds", "db.t4g.small",
-		"engine=mysql;multi_az=0;storage_type=gp3;iops=12000+$q", "storageGiB=400", "rds-iops/gp3/single", ""},
-	{"aws/db_instance", "", `^Provisioned GP3 IOPS \(above 3,000\)`, "aws-rds", "db.t4g.small",
-		"engine=mysql;multi_az=0;storage_type=gp3;iops=3000+$q", "storageGiB=20", "rds-iops/gp3/single", ""},
+	{
+		"aws/instance", "LaunchTemplate", `^Instance usage \(Linux/UNIX, on-demand, (t3.medium)\)`, "aws-ec2", "$1",
+		"platform=Linux/UNIX;tenancy=dedicated", "", "ec2/$1/linux/dedicated", "",
+	},
+	{
+		"aws/", "", `^Instance usage \(Linux/UNIX, on-demand, (.+)\)`, "aws-ec2", "$1",
+		"platform=Linux/UNIX;tenancy=default", "", "ec2/$1/linux/default", "",
+	},
+	{
+		"aws/", "", `^Instance usage \(Windows, on-demand, (.+)\)`, "aws-ec2", "$1", "platform=Windows;tenancy=default",
+		"", "ec2/$1/windows/default", "",
+	},
+	{
+		"aws/db_instance", "multi|gp3\\[\"multi", `^Storage \(.*(gp2|gp3)\)`, "aws-rds", "db.t3.large",
+		"engine=mysql;multi_az=1;storage_type=$1", "storageGiB=$q", "rds-storage/$1/multi", "",
+	},
+	{
+		"aws/db_instance", "", `^Storage \(.*(gp2|gp3)\)`, "aws-rds", "db.t3.large",
+		"engine=mysql;multi_az=0;storage_type=$1", "storageGiB=$q", "rds-storage/$1/single", "",
+	},
+	{
+		"aws/db_instance", "", `^Storage \(.*(io1)\)`, "aws-rds", "db.t3.large",
+		"engine=mysql;multi_az=0;storage_type=io1;iops=0", "storageGiB=$q", "rds-storage/io1/single", "",
+	},
+	{
+		"aws/db_instance", "", `^Storage \(magnetic\)`, "aws-rds", "db.t3.large",
+		"engine=mysql;multi_az=0;storage_type=standard", "storageGiB=$q", "rds-storage/standard/single", "",
+	},
+	{
+		"aws/db_instance", "", `^Provisioned IOPS$`, "aws-rds", "db.t3.large",
+		"engine=mysql;multi_az=0;storage_type=io1;iops=$q", "storageGiB=100", "rds-iops/io1/single", "",
+	},
+	{
+		"aws/db_instance", "multi", `^Provisioned GP3 IOPS \(above 12,000\)`, "aws-rds", "db.t4g.small",
+		"engine=mysql;multi_az=1;storage_type=gp3;iops=12000+$q", "storageGiB=400", "rds-iops/gp3/multi", "",
+	},
+	{
+		"aws/db_instance", "", `^Provisioned GP3 IOPS \(above 12,000\)`, "aws-rds", "db.t4g.small",
+		"engine=mysql;multi_az=0;storage_type=gp3;iops=12000+$q", "storageGiB=400", "rds-iops/gp3/single", "",
+	},
+	{
+		"aws/db_instance", "", `^Provisioned GP3 IOPS \(above 3,000\)`, "aws-rds", "db.t4g.small",
+		"engine=mysql;multi_az=0;storage_type=gp3;iops=3000+$q", "storageGiB=20", "rds-iops/gp3/single", "",
+	},
 	{"aws/", "", `^Storage \(.*(gp2|st1|sc1)\)`, "aws-ebs", "$1", "", "sizeGiB=$q", "ebs/$1/storage", ""},
-	{"aws/", "", `^Storage \(.*(gp3)\)`, "aws-ebs", "gp3", "iops=3000;throughput_mibps=125", "sizeGiB=$q",
-		"ebs/gp3/storage", ""},
+	{
+		"aws/", "", `^Storage \(.*(gp3)\)`, "aws-ebs", "gp3", "iops=3000;throughput_mibps=125", "sizeGiB=$q",
+		"ebs/gp3/storage", "",
+	},
 	{"aws/", "", `^Storage \(.*(io1|io2)\)`, "aws-ebs", "$1", "iops=100", "sizeGiB=$q", "ebs/$1/storage", ""},
 	{"aws/", "", `^Storage \(magnetic\)`, "aws-ebs", "standard", "", "sizeGiB=$q", "ebs/standard/storage", ""},
-	{"aws/ebs_volume", "gp3", `^Provisioned IOPS`, "aws-ebs", "gp3", "iops=3000+$q;throughput_mibps=125", "sizeGiB=1",
-		"ebs/gp3/iops", ""},
-	{"aws/ebs_volume", "gp3", `^Provisioned throughput`, "aws-ebs", "gp3", "iops=3000;throughput_mibps=125+$q",
-		"sizeGiB=1", "ebs/gp3/throughput", ""},
+	{
+		"aws/ebs_volume", "gp3", `^Provisioned IOPS`, "aws-ebs", "gp3", "iops=3000+$q;throughput_mibps=125", "sizeGiB=1",
+		"ebs/gp3/iops", "",
+	},
+	{
+		"aws/ebs_volume", "gp3", `^Provisioned throughput`, "aws-ebs", "gp3", "iops=3000;throughput_mibps=125+$q",
+		"sizeGiB=1", "ebs/gp3/throughput", "",
+	},
 	{"aws/ebs_volume", "io2", `^Provisioned IOPS`, "aws-ebs", "io2", "iops=$q", "sizeGiB=1", "ebs/io2/iops", ""},
 	{"aws/", "", `^Provisioned IOPS`, "aws-ebs", "io1", "iops=$q", "sizeGiB=1", "ebs/io1/iops", ""},
 	{"aws/lb", "", `^Application load balancer`, "aws-elb", "", "lb_type=application", "", "elb/application/hours", ""},
 	{"aws/lb", "", `^Network load balancer`, "aws-elb", "", "lb_type=network", "", "elb/network/hours", ""},
 	{"aws/", "", `^NAT gateway`, "aws-nat", "", "", "", "nat/hours", ""},
 	{"aws/", "", `^EKS cluster$`, "aws-eks", "", "", "", "eks/cluster", ""},
-	{"aws/", "", `^ElastiCache \(on-demand, (.+)\)`, "aws-elasticache", "$1", "engine=redis", "nodes=1",
-		"elasticache/$1/redis", ""},
-	{"azure/", "", `^Instance usage \(Linux, pay as you go, (.+)\)`, "azure-vm", "$1", "os_type=Linux;priority=Regular",
-		"", "vm/$1/linux", ""},
-	{"azure/", "", `^Instance usage \(Windows, pay as you go, (.+)\)`, "azure-vm", "$1",
-		"os_type=Windows;priority=Regular", "", "vm/$1/windows", ""},
+	{
+		"aws/", "", `^ElastiCache \(on-demand, (.+)\)`, "aws-elasticache", "$1", "engine=redis", "nodes=1",
+		"elasticache/$1/redis", "",
+	},
+	{
+		"azure/", "", `^Instance usage \(Linux, pay as you go, (.+)\)`, "azure-vm", "$1", "os_type=Linux;priority=Regular",
+		"", "vm/$1/linux", "",
+	},
+	{
+		"azure/", "", `^Instance usage \(Windows, pay as you go, (.+)\)`, "azure-vm", "$1",
+		"os_type=Windows;priority=Regular", "", "vm/$1/windows", "",
+	},
 	{"azure/", "", `^Uptime SLA`, "azure-aks", "", "tier=Standard", "", "aks/standard", ""},
-	{"azure/managed_disk", "", `^Storage \(ultra`, "azure-disk", "", "sku=UltraSSD_LRS;tier_iops=1;tier_mbps=1",
-		"sizeGiB=$q", "disk/ultra/gib", ""},
-	{"azure/managed_disk", "", `^Provisioned IOPS`, "azure-disk", "", "sku=UltraSSD_LRS;tier_iops=$q;tier_mbps=1",
-		"sizeGiB=1", "disk/ultra/iops", ""},
-	{"azure/managed_disk", "", `^Throughput`, "azure-disk", "", "sku=UltraSSD_LRS;tier_iops=1;tier_mbps=$q",
-		"sizeGiB=1", "disk/ultra/mbps", ""},
+	{
+		"azure/managed_disk", "", `^Storage \(ultra`, "azure-disk", "", "sku=UltraSSD_LRS;tier_iops=1;tier_mbps=1",
+		"sizeGiB=$q", "disk/ultra/gib", "",
+	},
+	{
+		"azure/managed_disk", "", `^Provisioned IOPS`, "azure-disk", "", "sku=UltraSSD_LRS;tier_iops=$q;tier_mbps=1",
+		"sizeGiB=1", "disk/ultra/iops", "",
+	},
+	{
+		"azure/managed_disk", "", `^Throughput`, "azure-disk", "", "sku=UltraSSD_LRS;tier_iops=1;tier_mbps=$q",
+		"sizeGiB=1", "disk/ultra/mbps", "",
+	},
 	{"azure/", "", `^Storage \(P4, LRS\)`, "azure-disk", "", "sku=Premium_LRS", "sizeGiB=30", "disk/P4/LRS", ""},
 	{"azure/", "", `^Storage \(P10, LRS\)`, "azure-disk", "", "sku=Premium_LRS", "sizeGiB=128", "disk/P10/LRS", ""},
 	{"azure/", "", `^Storage \(E4, LRS\)`, "azure-disk", "", "sku=StandardSSD_LRS", "sizeGiB=32", "disk/E4/LRS", ""},
-	{"azure/", "", `^Storage \(E30, LRS\)`, "azure-disk", "", "sku=StandardSSD_LRS", "sizeGiB=1000", "disk/E30/LRS",
-		""},
+	{
+		"azure/", "", `^Storage \(E30, LRS\)`, "azure-disk", "", "sku=StandardSSD_LRS", "sizeGiB=1000", "disk/E30/LRS",
+		"",
+	},
 	{"azure/", "", `^Storage \(S4, LRS\)`, "azure-disk", "", "sku=Standard_LRS", "sizeGiB=30", "disk/S4/LRS", ""},
 	{"azure/", "", `^Storage \(S10, LRS\)`, "azure-disk", "", "sku=Standard_LRS", "sizeGiB=128", "disk/S10/LRS", ""},
-	{"azure/mssql_database", "", `^Compute \(provisioned, (\w+_\w+)_(\d+)\)`, "azure-sql-database", "$1",
-		"serverless=0;zone_redundant=0;max_gb=1", "desired=$2", "sqldb/$1/vcore", ""},
-	{"azure/mssql_database", "", `^Compute \(([SP]\d+)\)`, "azure-sql-database", "$1", "serverless=0", "", "sqldb/$1",
-		""},
-	{"azure/mssql_database", "business_critical", `^SQL license`, "azure-sql-database", "BC_Gen5", "max_gb=1",
-		"desired=1", "sqldb/BC/license", ""},
-	{"azure/mssql_database", "", `^SQL license`, "azure-sql-database", "GP_Gen5", "max_gb=1", "desired=1",
-		"sqldb/GP/license", ""},
-	{"azure/mssql_database", "business_critical", `^Storage`, "azure-sql-database", "BC_Gen5", "max_gb=$q", "desired=2",
-		"sqldb/BC/storage", ""},
-	{"azure/mssql_database", "hyperscale", `^Storage`, "azure-sql-database", "HS_Gen5", "max_gb=$q", "desired=2",
-		"sqldb/HS/storage", ""},
-	{"azure/mssql_database", "backup|gen$|gen_without|serverless$|blank", `^Storage`, "azure-sql-database", "GP_Gen5",
-		"max_gb=$q", "desired=2", "sqldb/GP/storage", ""},
+	{
+		"azure/mssql_database", "", `^Compute \(provisioned, (\w+_\w+)_(\d+)\)`, "azure-sql-database", "$1",
+		"serverless=0;zone_redundant=0;max_gb=1", "desired=$2", "sqldb/$1/vcore", "",
+	},
+	{
+		"azure/mssql_database", "", `^Compute \(([SP]\d+)\)`, "azure-sql-database", "$1", "serverless=0", "", "sqldb/$1",
+		"",
+	},
+	{
+		"azure/mssql_database", "business_critical", `^SQL license`, "azure-sql-database", "BC_Gen5", "max_gb=1",
+		"desired=1", "sqldb/BC/license", "",
+	},
+	{
+		"azure/mssql_database", "", `^SQL license`, "azure-sql-database", "GP_Gen5", "max_gb=1", "desired=1",
+		"sqldb/GP/license", "",
+	},
+	{
+		"azure/mssql_database", "business_critical", `^Storage`, "azure-sql-database", "BC_Gen5", "max_gb=$q", "desired=2",
+		"sqldb/BC/storage", "",
+	},
+	{
+		"azure/mssql_database", "hyperscale", `^Storage`, "azure-sql-database", "HS_Gen5", "max_gb=$q", "desired=2",
+		"sqldb/HS/storage", "",
+	},
+	{
+		"azure/mssql_database", "backup|gen$|gen_without|serverless$|blank", `^Storage`, "azure-sql-database", "GP_Gen5",
+		"max_gb=$q", "desired=2", "sqldb/GP/storage", "",
+	},
 	{"azure/", "", `^NAT gateway`, "azure-natgateway", "", "", "", "nat/hours", ""},
-	{"azure/", "", `^IP address \(static, regional\)`, "azure-publicip", "", "sku=Standard;allocation=Static", "",
-		"publicip/standard/static", ""},
+	{
+		"azure/", "", `^IP address \(static, regional\)`, "azure-publicip", "", "sku=Standard;allocation=Static", "",
+		"publicip/standard/static", "",
+	},
 	{"azure/postgresql", "readable_location", `^Compute`, "", "", "", "", "", ""}, // of another region
-	{"azure/postgresql", "", `^Compute \((?:GP|MO|B)_(.+)\)`, "azure-postgresql-flexible", "$1",
-		"ha_mode=Disabled;storage_gb=32", "", "postgresql/$1", ""},
-	{"azure/postgresql", "", `^Storage$`, "azure-postgresql-flexible", "Standard_D4s_v3",
-		"ha_mode=Disabled;storage_gb=$q", "", "postgresql-storage", ""},
-	{"google/", "", `^(Standard|SSD) provisioned storage \((.+)\)`, "gcp-disk", "", "disk_type=$2;regional=0",
-		"sizeGiB=$q", "disk/$2/zonal", ""},
-	{"google/compute_disk", "", `^(?:Hyperdisk|Extreme) provisioned storage \((.+)\)`, "gcp-disk", "",
-		"disk_type=$1;regional=0;provisioned_iops=0", "sizeGiB=$q", "disk/$1/zonal", ""},
-	{"google/compute_disk", "hyperdisk", `^Provisioned IOPS`, "gcp-disk", "",
-		"disk_type=hyperdisk-extreme;provisioned_iops=$q", "sizeGiB=1", "disk/hyperdisk-extreme/iops", ""},
-	{"google/compute_disk", "extreme", `^Provisioned IOPS`, "gcp-disk", "", "disk_type=pd-extreme;provisioned_iops=$q",
-		"sizeGiB=1", "disk/pd-extreme/iops", ""},
+	{
+		"azure/postgresql", "", `^Compute \((?:GP|MO|B)_(.+)\)`, "azure-postgresql-flexible", "$1",
+		"ha_mode=Disabled;storage_gb=32", "", "postgresql/$1", "",
+	},
+	{
+		"azure/postgresql", "", `^Storage$`, "azure-postgresql-flexible", "Standard_D4s_v3",
+		"ha_mode=Disabled;storage_gb=$q", "", "postgresql-storage", "",
+	},
+	{
+		"google/", "", `^(Standard|SSD) provisioned storage \((.+)\)`, "gcp-disk", "", "disk_type=$2;regional=0",
+		"sizeGiB=$q", "disk/$2/zonal", "",
+	},
+	{
+		"google/compute_disk", "", `^(?:Hyperdisk|Extreme) provisioned storage \((.+)\)`, "gcp-disk", "",
+		"disk_type=$1;regional=0;provisioned_iops=0", "sizeGiB=$q", "disk/$1/zonal", "",
+	},
+	{
+		"google/compute_disk", "hyperdisk", `^Provisioned IOPS`, "gcp-disk", "",
+		"disk_type=hyperdisk-extreme;provisioned_iops=$q", "sizeGiB=1", "disk/hyperdisk-extreme/iops", "",
+	},
+	{
+		"google/compute_disk", "extreme", `^Provisioned IOPS`, "gcp-disk", "", "disk_type=pd-extreme;provisioned_iops=$q",
+		"sizeGiB=1", "disk/pd-extreme/iops", "",
+	},
 	{"google/", "", `^Cluster management fee`, "gcp-gke", "", "", "", "gke/cluster", ""},
 	{"google/", "", `^Forwarding rules`, "gcp-forwarding-rule", "", "", "", "forwarding/rule", ""},
-	{"google/container_cluster", "", `^Instance usage \(Linux/UNIX, on-demand, (e2-.+)\)`, "gcp-compute", "$1",
-		"spot=0;gpu_count=0;local_ssd_count=0;os_license=", "", "compute/", ""},
-	{"google/container_cluster", "", `^Instance usage \(Linux/UNIX, on-demand, (n1-.+)\)`, "gcp-compute", "$1",
-		"spot=0;gpu_count=0;local_ssd_count=0;os_license=", "", "compute/", "0.7"},
-	{"google/compute_instance", "with_hours$", `^Instance usage \(Linux/UNIX, on-demand, (n1-.+|f1-.+)\)`,
-		"gcp-compute", "$1", "spot=0;gpu_count=0;local_ssd_count=0;os_license=", "", "compute/", ""},
-	{"google/compute_instance", "", `^Instance usage \(Linux/UNIX, on-demand, (n1-.+|f1-.+)\)`, "gcp-compute", "$1",
-		"spot=0;gpu_count=0;local_ssd_count=0;os_license=", "", "compute/", "0.7"},
-	{"google/compute_instance", "", `^Instance usage \(Linux/UNIX, on-demand, (n2-.+)\)`, "gcp-compute", "$1",
-		"spot=0;gpu_count=0;local_ssd_count=0;os_license=", "", "compute/", "0.8"},
-	{"google/compute_instance", "", `^Custom instance CPU \(Linux/UNIX, on-demand, N1 (\d+) vCPUs\)`, "gcp-compute",
-		"n1-custom-$1-4096", "spot=0;gpu_count=0;local_ssd_count=0;os_license=", "", "compute/n1/custom-core", "0.7"},
-	{"google/compute_instance", "", `^Custom Instance RAM \(Linux/UNIX, on-demand, N1 (\d+) GB\)`, "gcp-compute",
-		"n1-custom-6-$1*1024", "spot=0;gpu_count=0;local_ssd_count=0;os_license=", "", "compute/n1/custom-ram", "0.7"},
-	{"google/compute_instance", "", `^Custom Instance Extended RAM \(Linux/UNIX, on-demand, N1 2 GB\)`, "gcp-compute",
+	{
+		"google/container_cluster", "", `^Instance usage \(Linux/UNIX, on-demand, (e2-.+)\)`, "gcp-compute", "$1",
+		"spot=0;gpu_count=0;local_ssd_count=0;os_license=", "", "compute/", "",
+	},
+	{
+		"google/container_cluster", "", `^Instance usage \(Linux/UNIX, on-demand, (n1-.+)\)`, "gcp-compute", "$1",
+		"spot=0;gpu_count=0;local_ssd_count=0;os_license=", "", "compute/", "0.7",
+	},
+	{
+		"google/compute_instance", "with_hours$", `^Instance usage \(Linux/UNIX, on-demand, (n1-.+|f1-.+)\)`,
+		"gcp-compute", "$1", "spot=0;gpu_count=0;local_ssd_count=0;os_license=", "", "compute/", "",
+	},
+	{
+		"google/compute_instance", "", `^Instance usage \(Linux/UNIX, on-demand, (n1-.+|f1-.+)\)`, "gcp-compute", "$1",
+		"spot=0;gpu_count=0;local_ssd_count=0;os_license=", "", "compute/", "0.7",
+	},
+	{
+		"google/compute_instance", "", `^Instance usage \(Linux/UNIX, on-demand, (n2-.+)\)`, "gcp-compute", "$1",
+		"spot=0;gpu_count=0;local_ssd_count=0;os_license=", "", "compute/", "0.8",
+	},
+	{
+		"google/compute_instance", "", `^Custom instance CPU \(Linux/UNIX, on-demand, N1 (\d+) vCPUs\)`, "gcp-compute",
+		"n1-custom-$1-4096", "spot=0;gpu_count=0;local_ssd_count=0;os_license=", "", "compute/n1/custom-core", "0.7",
+	},
+	{
+		"google/compute_instance", "", `^Custom Instance RAM \(Linux/UNIX, on-demand, N1 (\d+) GB\)`, "gcp-compute",
+		"n1-custom-6-$1*1024", "spot=0;gpu_count=0;local_ssd_count=0;os_license=", "", "compute/n1/custom-ram", "0.7",
+	},
+	{
+		"google/compute_instance", "", `^Custom Instance Extended RAM \(Linux/UNIX, on-demand, N1 2 GB\)`, "gcp-compute",
 		"n1-custom-2-15360-ext", "spot=0;gpu_count=0;local_ssd_count=0;os_license=", "", "compute/n1/extended-ram",
-		"0.7"},
-	{"google/compute_instance", "", `^Custom instance CPU \(Linux/UNIX, on-demand, N2 (\d+) vCPUs\)`, "gcp-compute",
-		"n2-custom-$1-8192", "spot=0;gpu_count=0;local_ssd_count=0;os_license=", "", "compute/n2/custom-core", "0.8"},
-	{"google/compute_instance", "", `^Custom Instance RAM \(Linux/UNIX, on-demand, N2 (\d+) GB\)`, "gcp-compute",
-		"n2-custom-6-$1*1024", "spot=0;gpu_count=0;local_ssd_count=0;os_license=", "", "compute/n2/custom-ram", "0.8"},
+		"0.7",
+	},
+	{
+		"google/compute_instance", "", `^Custom instance CPU \(Linux/UNIX, on-demand, N2 (\d+) vCPUs\)`, "gcp-compute",
+		"n2-custom-$1-8192", "spot=0;gpu_count=0;local_ssd_count=0;os_license=", "", "compute/n2/custom-core", "0.8",
+	},
+	{
+		"google/compute_instance", "", `^Custom Instance RAM \(Linux/UNIX, on-demand, N2 (\d+) GB\)`, "gcp-compute",
+		"n2-custom-6-$1*1024", "spot=0;gpu_count=0;local_ssd_count=0;os_license=", "", "compute/n2/custom-ram", "0.8",
+	},
 }
 
 // engines are the engines and licences of the golden databases, by parts of their names.
@@ -266,8 +358,10 @@ func resourceOf(t *testing.T, l goldenLine) (pricing.Resource, goldenRule, bool)
 		if name, size, ok := strings.Cut(rule.key, "vm/s"); ok && name == "" { // Azure takes sizes in any case
 			rule.key = "vm/S" + size
 		}
-		r := pricing.Resource{Type: rule.kind, Class: fill(rule.class), Status: cloud.Running, Inputs: fill(rule.facts),
-			Capacity: map[string]int64{}}
+		r := pricing.Resource{
+			Type: rule.kind, Class: fill(rule.class), Status: cloud.Running, Inputs: fill(rule.facts),
+			Capacity: map[string]int64{},
+		}
 		if rest, ok := strings.CutPrefix(r.Class, "standard_"); ok {
 			r.Class = "Standard_" + strings.ToUpper(rest[:1]) + rest[1:]
 			rule.key = "vm/" + r.Class + "/linux"
@@ -316,7 +410,8 @@ func evaluate(t *testing.T, s string) string {
 
 // monthlyOf estimates the resource and returns the cost of its components of the key in the line's number of hours.
 func monthlyOf(t *testing.T, table *pricing.Table, r pricing.Resource, rule goldenRule, l goldenLine) (sum money.Amount,
-	why string) {
+	why string,
+) {
 	t.Helper()
 	e := pricing.Rate(table, r)
 	if !e.OK() {

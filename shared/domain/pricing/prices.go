@@ -113,8 +113,10 @@ func (s *Store) keepList(ctx context.Context, at ProviderRegion, h listHead, t *
 	if err != nil {
 		return err
 	}
-	next := listHead{Slot: 1 - h.Slot, Version: t.Version, FetchedAt: t.FetchedAt, Prices: t.Len(), Before: h.Version,
-		Change: h.Change}
+	next := listHead{
+		Slot: 1 - h.Slot, Version: t.Version, FetchedAt: t.FetchedAt, Prices: t.Len(), Before: h.Version,
+		Change: h.Change,
+	}
 	for ; len(packed) > 0; next.Parts++ {
 		n := min(partBytes, len(packed))
 		it, err := table.NewItem(at.partKey(next.Slot, next.Parts), listPart{packed[:n]})

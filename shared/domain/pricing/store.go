@@ -39,9 +39,11 @@ type keptTable struct {
 
 // New returns a Store that asks providers for prices.
 func New(p *platform.Platform, providers cloud.Providers) *Store {
-	return &Store{p: p, table: p.Table, clock: p.Clock, providers: providers, inventory: inventory.New(p),
+	return &Store{
+		p: p, table: p.Table, clock: p.Clock, providers: providers, inventory: inventory.New(p),
 		costs:  cost.New(p),
-		tables: map[ProviderRegion]keptTable{}}
+		tables: map[ProviderRegion]keptTable{},
+	}
 }
 
 func (s *Store) cached(at ProviderRegion, h listHead) *Table {
@@ -188,6 +190,8 @@ func (s *Store) rate(t *Table, r Resource) HourlyRate {
 	if !e.OK() {
 		return HourlyRate{Reason: e.Reason, Version: t.Version}
 	}
-	return HourlyRate{Running: e.WhenRunning, Off: e.Hourly, Version: t.Version, Stale: t.Stale(s.clock.Now()),
-		Shared: e.Shared}
+	return HourlyRate{
+		Running: e.WhenRunning, Off: e.Hourly, Version: t.Version, Stale: t.Stale(s.clock.Now()),
+		Shared: e.Shared,
+	}
 }

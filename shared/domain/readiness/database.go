@@ -64,8 +64,10 @@ func relationalClass(name string) (Class, bool) {
 	}
 	c.MemoryMiB = c.VCPUs * memoryOf[p[1][0]]
 	if p[1][0] == 't' {
-		c.MemoryMiB = map[string]int64{"micro": 1024, "small": 2048, "medium": 4096, "large": 8192, "xlarge": 16384,
-			"2xlarge": 32768}[p[2]]
+		c.MemoryMiB = map[string]int64{
+			"micro": 1024, "small": 2048, "medium": 4096, "large": 8192, "xlarge": 16384,
+			"2xlarge": 32768,
+		}[p[2]]
 	}
 	return c, true
 }

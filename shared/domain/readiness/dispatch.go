@@ -84,6 +84,8 @@ func (s *Store) Cancel(ctx context.Context, p Plan, c Change) (Plan, Work, error
 
 // listed returns the write that lists the work. The work waits on its own until the capacity is restored.
 func (s *Store) listed(w Work, until time.Time) (table.Write, error) {
-	return workqueue.AddWork(workqueue.Work{ID: w.Name, Org: w.Input.Org, Machine: Machine, At: s.clock.Now(),
-		Until: until}, w.Input)
+	return workqueue.AddWork(workqueue.Work{
+		ID: w.Name, Org: w.Input.Org, Machine: Machine, At: s.clock.Now(),
+		Until: until,
+	}, w.Input)
 }

@@ -32,8 +32,10 @@ func TestPlan_TimesAreMomentsAlsoWhereTheClocksChange(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := readiness.Plan{EventStart: c.start.UTC(), EventEnd: c.end.UTC(), PreScaleMinutes: 30,
-				PostEventMinutes: 30, Timezone: "Europe/Berlin"}
+			p := readiness.Plan{
+				EventStart: c.start.UTC(), EventEnd: c.end.UTC(), PreScaleMinutes: 30,
+				PostEventMinutes: 30, Timezone: "Europe/Berlin",
+			}
 			if up, down := readiness.InZone(p.ScaleUpAt(), p.Timezone),
 				readiness.InZone(p.ScaleDownAt(), p.Timezone); up != c.up || down != c.down {
 				t.Errorf("from %s to %s", up, down)
@@ -51,26 +53,36 @@ func TestPlan_TimesThatContradictEachOtherAreRefusedByField(t *testing.T) {
 		start, end time.Time
 		says       string
 	}{
-		"a start in the past": {now.Add(-time.Second), now.Add(time.Hour),
-			"eventStart: 2026-11-22T12:59:59+01:00 is not after now"},
+		"a start in the past": {
+			now.Add(-time.Second), now.Add(time.Hour),
+			"eventStart: 2026-11-22T12:59:59+01:00 is not after now",
+		},
 		"a start that is now": {now, now.Add(time.Hour), "eventStart: "},
-		"an end before the start": {now.Add(2 * time.Hour), now.Add(time.Hour),
-			"eventEnd: 2026-11-22T14:00:00+01:00 is not after eventStart"},
+		"an end before the start": {
+			now.Add(2 * time.Hour), now.Add(time.Hour),
+			"eventEnd: 2026-11-22T14:00:00+01:00 is not after eventStart",
+		},
 		"an end at the start": {now.Add(time.Hour), now.Add(time.Hour), "eventEnd: "},
-		"a window of more than a month": {now.Add(time.Hour), now.AddDate(0, 0, 33),
-			"more than 31 days after eventStart"},
+		"a window of more than a month": {
+			now.Add(time.Hour), now.AddDate(0, 0, 33),
+			"more than 31 days after eventStart",
+		},
 		"one that ends farther than waiting": {now.AddDate(1, 0, 0), now.AddDate(1, 0, 1), "more than 330 days ahead"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := readiness.Plan{EventStart: c.start, EventEnd: c.end, PreScaleMinutes: 30, PostEventMinutes: 30,
-				Timezone: "Europe/Berlin"}
+			p := readiness.Plan{
+				EventStart: c.start, EventEnd: c.end, PreScaleMinutes: 30, PostEventMinutes: 30,
+				Timezone: "Europe/Berlin",
+			}
 			if err := p.CheckTimes(now); !fault.Is(err, fault.Invalid) || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("%v", err)
 			}
 		})
 	}
-	good := readiness.Plan{EventStart: now.Add(time.Minute), EventEnd: now.Add(time.Hour), PreScaleMinutes: 30,
-		Timezone: "Europe/Berlin"}
+	good := readiness.Plan{
+		EventStart: now.Add(time.Minute), EventEnd: now.Add(time.Hour), PreScaleMinutes: 30,
+		Timezone: "Europe/Berlin",
+	}
 	if err := good.CheckTimes(now); err != nil {
 		t.Errorf("an event that begins before its scaling up could: %v", err)
 	}

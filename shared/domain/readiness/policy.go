@@ -88,8 +88,10 @@ func (p *Policy) MayHaveSet() bool { return p.Applied != nil || p.Asked != nil }
 // Wanted returns the scaling that the policy wants for its target.
 func (p *Policy) Wanted() cloud.Autoscaling {
 	percent, cooldown := p.TargetCPUPercent, p.CooldownSeconds
-	return cloud.Autoscaling{Min: p.Min, Max: p.Max, Desired: p.Desired, TargetCPUPercent: &percent,
-		CooldownSeconds: &cooldown}
+	return cloud.Autoscaling{
+		Min: p.Min, Max: p.Max, Desired: p.Desired, TargetCPUPercent: &percent,
+		CooldownSeconds: &cooldown,
+	}
 }
 
 // The partition of policies also has one row for each name and target in use, and the log of each policy.

@@ -114,7 +114,8 @@ func CheckRoom(all []Policy) error {
 // condition of an extra write fails, and fault.Invalid when the organization has MaxPolicies.
 func (s *PolicyStore) Create(ctx context.Context, org string, p Policy, log []PolicyEntry,
 	extra ...table.Write) (Policy,
-	error) { //nolint:revive // as Delete
+	error,
+) { //nolint:revive // as Delete
 	limited := table.LimitedList{PK: PolicyKey(org, "").PK, Noun: "autoscaler policies"}
 	err := limited.Add(ctx, s.table, func(take table.Write) error {
 		all, err := s.List(ctx, org)
@@ -133,7 +134,8 @@ func (s *PolicyStore) Create(ctx context.Context, org string, p Policy, log []Po
 //
 //nolint:revive // as Create
 func (s *PolicyStore) create(ctx context.Context, org string, p Policy, with []table.Write, log []PolicyEntry) (Policy,
-	error) {
+	error,
+) {
 	p.Version = 1
 	put, err := table.PutFields(PolicyKey(org, p.ID), p, table.Absent())
 	if err != nil {
@@ -169,7 +171,8 @@ func (s *PolicyStore) Save(ctx context.Context, org string, old, next Policy, lo
 //nolint:revive // what is replaced by what, while what holds
 func (s *PolicyStore) replace(ctx context.Context, org string, old, next Policy, log []PolicyEntry,
 	conds ...table.Cond) (Policy,
-	error) {
+	error,
+) {
 	next.Version = old.Version + 1
 	put, err := table.PutFields(PolicyKey(org, next.ID), next, append(conds, table.Equal("version", old.Version))...)
 	if err != nil {
@@ -197,7 +200,8 @@ func (s *PolicyStore) Delete(ctx context.Context, org string, p Policy, log []Po
 //
 //nolint:revive // one policy and what is written of it
 func (s *PolicyStore) commit(ctx context.Context, org string, p Policy, ws []table.Write, log []PolicyEntry) (Policy,
-	error) {
+	error,
+) {
 	for i, e := range log {
 		it, err := e.item(org, p, i, s.clock.Now())
 		if err != nil {

@@ -76,8 +76,10 @@ func TestObstacles_AreRealOverridesAndStopsUnderWay(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t)
 			c.prepare(f)
-			q := PrecheckQuery{Org: org, Targets: []PolicyTarget{target("web"), target("web"), target("gone")},
-				At: f.Clock.Now().Add(c.in), Acting: c.acting}
+			q := PrecheckQuery{
+				Org: org, Targets: []PolicyTarget{target("web"), target("web"), target("gone")},
+				At: f.Clock.Now().Add(c.in), Acting: c.acting,
+			}
 			got := apitest.Value(f.Obstacles(f.In(org), q))(t)
 			if why := got["web"]; (why != "") != (c.says != "") || !strings.Contains(why, c.says) || got["gone"] != "" {
 				t.Errorf("%v; want %q", got, c.says)
@@ -119,16 +121,26 @@ func TestStartProblem_TellsWhatAStartWouldRestore(t *testing.T) {
 		uid     string
 		says    string
 	}{
-		"a size that is remembered": {kept(execution.Snapshot{ActionID: "act_1", Snapshot: size}), "web",
-			""},
-		"no size": {func(*fixture) {}, "web",
-			"its size before it was stopped is not known"},
-		"a size that a start has given back": {kept(execution.Snapshot{ActionID: "act_1", Snapshot: size,
-			UsedBy: "act_2"}), "web", "its size before it was stopped is not known"},
-		"a size that an event has left for a stop": {kept(execution.Snapshot{ActionID: "event", Snapshot: size,
-			KeepUntil: 1}), "web", "its size before it was stopped is not known"},
-		"off before it was stopped": {kept(execution.Snapshot{ActionID: "act_1",
-			Snapshot: cloud.WasOff}), "web", "a start leaves it so"},
+		"a size that is remembered": {
+			kept(execution.Snapshot{ActionID: "act_1", Snapshot: size}), "web",
+			"",
+		},
+		"no size": {
+			func(*fixture) {}, "web",
+			"its size before it was stopped is not known",
+		},
+		"a size that a start has given back": {kept(execution.Snapshot{
+			ActionID: "act_1", Snapshot: size,
+			UsedBy: "act_2",
+		}), "web", "its size before it was stopped is not known"},
+		"a size that an event has left for a stop": {kept(execution.Snapshot{
+			ActionID: "event", Snapshot: size,
+			KeepUntil: 1,
+		}), "web", "its size before it was stopped is not known"},
+		"off before it was stopped": {kept(execution.Snapshot{
+			ActionID: "act_1",
+			Snapshot: cloud.WasOff,
+		}), "web", "a start leaves it so"},
 		"a resource that is not in the inventory": {func(*fixture) {}, "gone", "it is not in the inventory"},
 		"a resource that can never be started": {func(f *fixture) {
 			f.Change(inventory.ResourceKey(org, "web"), table.Set("unschedulable", "belongs to a node group"))

@@ -31,28 +31,66 @@ func TestScale_GoldenExamples(t *testing.T) {
 		cpu        readiness.CPU
 		want       readiness.Size
 	}{
-		"four machines and three times the load": {readiness.Size{Min: 2, Max: 10, Desired: 4}, "3", defaults,
-			readiness.Size{Min: 9, Max: 22, Desired: 9}},
-		"two machines": {readiness.Size{Min: 1, Max: 4, Desired: 2}, "3", defaults,
-			readiness.Size{Min: 5, Max: 9, Desired: 5}},
-		"three machines": {readiness.Size{Min: 1, Max: 4, Desired: 3}, "3", defaults,
-			readiness.Size{Min: 7, Max: 9, Desired: 7}},
-		"a load that fits is never less than now": {readiness.Size{Min: 2, Max: 20, Desired: 10}, "1.2",
-			defaults, readiness.Size{Min: 10, Max: 20, Desired: 10}},
-		"measured at 35 percent": {readiness.Size{Min: 2, Max: 10, Desired: 4}, "3",
-			readiness.CPU{Average: 3500, Target: 7000}, readiness.Size{Min: 6, Max: 15, Desired: 6}},
-		"a float would say 16": {readiness.Size{Min: 1, Max: 7, Desired: 7}, "3", defaults,
-			readiness.Size{Min: 15, Max: 19, Desired: 15}},
-		"as busy as it is to be kept is plain times": {readiness.Size{Min: 12, Max: 12, Desired: 12}, "3",
-			readiness.CPU{Average: 7000, Target: 7000}, readiness.Size{Min: 36, Max: 45, Desired: 36}},
-		"the law of the horizontal pod autoscaler": {readiness.Size{Min: 1, Max: 50, Desired: 50}, "1",
-			readiness.CPU{Average: 9000, Target: 7500}, readiness.Size{Min: 60, Max: 75, Desired: 60}},
-		"an average above 100 percent counts as 100": {readiness.Size{Min: 1, Max: 1, Desired: 1}, "1",
-			readiness.CPU{Average: 90000, Target: 5000}, readiness.Size{Min: 2, Max: 3, Desired: 2}},
-		"a group that stands still stays so, but not 0…": {readiness.Size{Min: 0, Max: 4, Desired: 0}, "3", defaults,
-			readiness.Size{Min: 0, Max: 9, Desired: 0}},
-		"a minimum above what is desired is kept": {readiness.Size{Min: 5, Max: 8, Desired: 1}, "1", defaults,
-			readiness.Size{Min: 5, Max: 8, Desired: 5}},
+		"four machines and three times the load": {
+			readiness.Size{Min: 2, Max: 10, Desired: 4},
+			"3", defaults,
+			readiness.Size{Min: 9, Max: 22, Desired: 9},
+		},
+		"two machines": {
+			readiness.Size{Min: 1, Max: 4, Desired: 2},
+			"3", defaults,
+			readiness.Size{Min: 5, Max: 9, Desired: 5},
+		},
+		"three machines": {
+			readiness.Size{Min: 1, Max: 4, Desired: 3},
+			"3", defaults,
+			readiness.Size{Min: 7, Max: 9, Desired: 7},
+		},
+		"a load that fits is never less than now": {
+			readiness.Size{Min: 2, Max: 20, Desired: 10},
+			"1.2",
+			defaults,
+			readiness.Size{Min: 10, Max: 20, Desired: 10},
+		},
+		"measured at 35 percent": {
+			readiness.Size{Min: 2, Max: 10, Desired: 4},
+			"3",
+			readiness.CPU{Average: 3500, Target: 7000},
+			readiness.Size{Min: 6, Max: 15, Desired: 6},
+		},
+		"a float would say 16": {
+			readiness.Size{Min: 1, Max: 7, Desired: 7},
+			"3", defaults,
+			readiness.Size{Min: 15, Max: 19, Desired: 15},
+		},
+		"as busy as it is to be kept is plain times": {
+			readiness.Size{Min: 12, Max: 12, Desired: 12},
+			"3",
+			readiness.CPU{Average: 7000, Target: 7000},
+			readiness.Size{Min: 36, Max: 45, Desired: 36},
+		},
+		"the law of the horizontal pod autoscaler": {
+			readiness.Size{Min: 1, Max: 50, Desired: 50},
+			"1",
+			readiness.CPU{Average: 9000, Target: 7500},
+			readiness.Size{Min: 60, Max: 75, Desired: 60},
+		},
+		"an average above 100 percent counts as 100": {
+			readiness.Size{Min: 1, Max: 1, Desired: 1},
+			"1",
+			readiness.CPU{Average: 90000, Target: 5000},
+			readiness.Size{Min: 2, Max: 3, Desired: 2},
+		},
+		"a group that stands still stays so, but not 0…": {
+			readiness.Size{Min: 0, Max: 4, Desired: 0},
+			"3", defaults,
+			readiness.Size{Min: 0, Max: 9, Desired: 0},
+		},
+		"a minimum above what is desired is kept": {
+			readiness.Size{Min: 5, Max: 8, Desired: 1},
+			"1", defaults,
+			readiness.Size{Min: 5, Max: 8, Desired: 5},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := readiness.ByMultiplier(multiplier(t, c.multiplier), c.cpu).Scale(c.size)
@@ -117,8 +155,10 @@ func TestMultiplierOf_RefusesWhatIsNone(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
-	for text, want := range map[string]string{"3.0": "3", "100": "100", "0.000001": "0.000001", "1.25": "1.25",
-		"10": "10"} {
+	for text, want := range map[string]string{
+		"3.0": "3", "100": "100", "0.000001": "0.000001", "1.25": "1.25",
+		"10": "10",
+	} {
 		if got := fmt.Sprint(multiplier(t, text)); got != want {
 			t.Errorf("%s is written %s", text, got)
 		}

@@ -123,8 +123,10 @@ func TestTake_AReportIsLoggedOnceHoweverOftenItIsSent(t *testing.T) {
 func TestTake_KeepsWhatWasCapturedBeforeScaling(t *testing.T) {
 	f := newFixture(t)
 	p := f.in(readiness.Scheduled, "asp_1", "asp_2")
-	r := readiness.Report{ID: "up", Status: readiness.ScalingUp,
-		Targets: []readiness.Target{{PolicyID: "asp_2", OriginalMin: 1, OriginalMax: 7, OriginalDesired: 3}}}
+	r := readiness.Report{
+		ID: "up", Status: readiness.ScalingUp,
+		Targets: []readiness.Target{{PolicyID: "asp_2", OriginalMin: 1, OriginalMax: 7, OriginalDesired: 3}},
+	}
 	got := apitest.Value(f.plans.Take(f.In(org), org, p.ID, r))(t)
 	want := []readiness.Target{p.Targets[0], r.Targets[0]}
 	f.Equal("targets", got.Targets, want)

@@ -72,8 +72,10 @@ func Do(c *http.Client, now clock.Clock, r *http.Request) (Exchange, error) {
 	if err != nil {
 		return Exchange{}, fault.NewWithCause(fault.Unavailable, err, "%s broke off its answer", r.URL.Host)
 	}
-	x := Exchange{Status: resp.StatusCode, Body: body, RetryAfter: retryAfter(resp, now.Now()),
-		Demands: resp.Header.Get("WWW-Authenticate")}
+	x := Exchange{
+		Status: resp.StatusCode, Body: body, RetryAfter: retryAfter(resp, now.Now()),
+		Demands: resp.Header.Get("WWW-Authenticate"),
+	}
 	return x.Without(r.URL.String(), r.URL.RequestURI(), r.Header.Get("Authorization")), nil
 }
 
@@ -135,8 +137,10 @@ func (x Exchange) Without(secrets ...string) Exchange {
 // Answer returns the delivery result of the exchange. 2xx is success. All other statuses are failures, also
 // redirects, which are not followed. 410 is permanent.
 func (x Exchange) Answer() (delivery.Answer, error) {
-	a := delivery.Answer{Status: x.Status, Message: x.Message, RetryAfter: x.RetryAfter,
-		Gone: x.Status == http.StatusGone}
+	a := delivery.Answer{
+		Status: x.Status, Message: x.Message, RetryAfter: x.RetryAfter,
+		Gone: x.Status == http.StatusGone,
+	}
 	switch x.Status / 100 {
 	case 2:
 		return a, nil

@@ -19,8 +19,10 @@ import (
 )
 
 // AudienceAccess is the access that an Audience needs.
-var AudienceAccess = membership.CallerAccess.With(table.Access{Reads: []table.Partition{inventory.IndexPartition,
-	inventory.ChunkPartition}})
+var AudienceAccess = membership.CallerAccess.With(table.Access{Reads: []table.Partition{
+	inventory.IndexPartition,
+	inventory.ChunkPartition,
+}})
 
 // Audience decides which users may read an event now: members who hold the policy of its type (event.PolicyOf) on the
 // organization, on a team that the event belongs to, or on its resource.
@@ -50,7 +52,8 @@ func (a *Audience) NoteUnclaimed(ctx context.Context, org string, makers []strin
 // without a maker and may read everything. It takes one round trip per hundred users, none for users that ctx
 // remembers (membership.RememberCallers), and one more when grants are on single resources.
 func (a *Audience) WhoMayRead(ctx context.Context, org string, e *event.Event, users ...string) (map[string]bool,
-	error) {
+	error,
+) {
 	callers, err := membership.ReadCallers(ctx, a.table, org, users...)
 	if err != nil {
 		return nil, fmt.Errorf("read who may see %s: %w", e.ID, err)

@@ -68,8 +68,10 @@ func text(name, description string, check func(string) string) IntegrationField 
 }
 
 func address(name, description, fallback string) IntegrationField {
-	return IntegrationField{Name: name, Required: fallback == "", Values: []string{}, Description: description,
-		Default: fallback, address: true, leads: true}
+	return IntegrationField{
+		Name: name, Required: fallback == "", Values: []string{}, Description: description,
+		Default: fallback, address: true, leads: true,
+	}
 }
 
 // registryHost returns the field with the host of a registry.
@@ -143,8 +145,10 @@ var catalogue = []IntegrationKind{
 			text("email", "The address of the account whose API token it is", isEmail),
 			secret("apiToken", "An API token of the account", nil),
 			text("project", "The key of the project, such as OPS", isProject),
-			{Name: "issueType", Values: []string{}, Description: "The name of the type of issues in the project",
-				Default: "Task", check: isShort},
+			{
+				Name: "issueType", Values: []string{}, Description: "The name of the type of issues in the project",
+				Default: "Task", check: isShort,
+			},
 		},
 	},
 	{
@@ -153,8 +157,10 @@ var catalogue = []IntegrationKind{
 			"or stops again resolves its alert, and an override is a change event.",
 		Fields: []IntegrationField{
 			secret("routingKey", "The integration key of an integration \"Events API V2\" of a service", isRoutingKey),
-			{Name: "region", Values: []string{"us", "eu"}, Description: "The service region of the account",
-				Default: "us", leads: true},
+			{
+				Name: "region", Values: []string{"us", "eu"}, Description: "The service region of the account",
+				Default: "us", leads: true,
+			},
 			endpoint,
 		},
 	},

@@ -13,7 +13,8 @@ import (
 // not exist. It stores nothing when the receiver has changed since it was read, because it may have a new address. It
 // takes one round trip, and one more when the health has changed.
 func (s *Store[T, P]) RecordHealth(ctx context.Context, org string, t delivery.Target, h delivery.Health) (string,
-	error) {
+	error,
+) {
 	r, err := s.Read(ctx, org, t.ID)
 	if err != nil {
 		return "", err

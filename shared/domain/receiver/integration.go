@@ -28,8 +28,10 @@ const IntegrationSecret = "integration"
 // IntegrationPrefix is the prefix of integration IDs.
 const IntegrationPrefix = "int"
 
-var integrationKind = Kind{Target: delivery.Integration, Noun: "integration", Prefix: IntegrationPrefix,
-	Partition: IntegrationPartition}
+var integrationKind = Kind{
+	Target: delivery.Integration, Noun: "integration", Prefix: IntegrationPrefix,
+	Partition: IntegrationPartition,
+}
 
 // Integration is a stored connected service. Sealed holds the secret fields of its configuration by name. Inbound
 // holds the secret that signs the service's webhooks.
@@ -89,7 +91,8 @@ func (s *IntegrationStore) IntegrationsFor(ctx context.Context, org string, of e
 // Secrets that are not given are kept, unless the address that they are sent to has changed. The error is
 // fault.Invalid and names the field.
 func (s *IntegrationStore) Configure(ctx context.Context, org string, i *Integration, rules IntegrationRules,
-	given map[string]string) error {
+	given map[string]string,
+) error {
 	entry, known := IntegrationKindOf(i.Kind)
 	if !known {
 		return fault.New(fault.Invalid, "kind: %.64q is none; GET /integrations/catalogue lists them", i.Kind)

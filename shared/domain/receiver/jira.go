@@ -47,7 +47,8 @@ type jira struct {
 // sendJira creates an issue for the first event of a thread and adds a comment for each further event. Each digest
 // gets its own issue.
 func (s *IntegrationServices) sendJira(ctx context.Context, m *delivery.Message, c map[string]string) (delivery.Answer,
-	error) {
+	error,
+) {
 	if len(m.Events) == 0 {
 		return delivery.Answer{}, fault.New(fault.Internal, "delivery %s has no event", m.ID)
 	}
@@ -217,8 +218,10 @@ func (j *jira) note(ctx context.Context, key string) error {
 
 func (j *jira) call(ctx context.Context, path string, body any) (Exchange, error) {
 	x, err := j.ask(ctx,
-		request{method: http.MethodPost, url: join(j.c["siteURL"], path), body: body, user: j.c["email"],
-			pass: j.c["apiToken"], config: j.c})
+		request{
+			method: http.MethodPost, url: join(j.c["siteURL"], path), body: body, user: j.c["email"],
+			pass: j.c["apiToken"], config: j.c,
+		})
 	return x, fault.Wrap("ask Jira", err)
 }
 

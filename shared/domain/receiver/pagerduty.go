@@ -65,8 +65,10 @@ func eventsAddress(c map[string]string, path string) string {
 }
 
 func newDetails(m *delivery.Message, e *event.Event) details {
-	out := details{Summary: titleOf(e), Source: client + " " + m.Org, Timestamp: e.At.UTC(),
-		Custom: map[string]string{}}
+	out := details{
+		Summary: titleOf(e), Source: client + " " + m.Org, Timestamp: e.At.UTC(),
+		Custom: map[string]string{},
+	}
 	for _, f := range factsOf(e) {
 		out.Custom[f.Name] = f.Text
 	}
@@ -80,7 +82,8 @@ func newDetails(m *delivery.Message, e *event.Event) details {
 // resource resolves it, and an override is a change event.
 func (s *IntegrationServices) sendPagerDuty(ctx context.Context, m *delivery.Message,
 	c map[string]string) (delivery.Answer,
-	error) {
+	error,
+) {
 	var a delivery.Answer
 	for i := range m.Events {
 		path, body := pagerDutyRequest(m, &m.Events[i], c["routingKey"])

@@ -47,7 +47,8 @@ func markKey(org, integrationID, mark string) table.Key {
 //nolint:revive // what came to which integration of which organization, and by what it is known again
 func (s *IntegrationStore) Receive(ctx context.Context, org, integrationID string, r Received,
 	marks []string) (duplicate bool,
-	err error) {
+	err error,
+) {
 	r.ID = id.New("rcv", r.At)
 	ws := make([]table.Write, 0, len(marks)+1)
 	put, err := kept(receivedKey(org, integrationID+"#"+r.ID), r, r.At)

@@ -33,7 +33,8 @@ type IntegrationServices struct {
 
 // NewIntegrationServices returns a client for the integrations of s at addresses that p allows.
 func NewIntegrationServices(s *IntegrationStore, c clock.Clock, workers lambdacall.Invoker,
-	p ssrfguard.Policy) *IntegrationServices {
+	p ssrfguard.Policy,
+) *IntegrationServices {
 	return &IntegrationServices{s, s.table, c, workers, p, p.HTTPClient()}
 }
 
@@ -117,8 +118,10 @@ func (s *IntegrationServices) Test(ctx context.Context, org string, i *Integrati
 		})
 	case GitLab:
 		return s.whoAmI(ctx, "GitLab", "username",
-			request{url: join(c["baseURL"], "/api/v4/user"), headers: map[string]string{"PRIVATE-TOKEN": c["token"]},
-				config: c})
+			request{
+				url: join(c["baseURL"], "/api/v4/user"), headers: map[string]string{"PRIVATE-TOKEN": c["token"]},
+				config: c,
+			})
 	case Jira:
 		return s.whoAmI(ctx, "Jira", "displayName",
 			request{url: join(c["siteURL"], "/rest/api/3/myself"), user: c["email"], pass: c["apiToken"], config: c})
@@ -198,8 +201,10 @@ func (s *IntegrationServices) testRegistry(ctx context.Context, r registry) (str
 		}
 		q := url.Values{"service": {service}}
 		if x, err = s.ask(ctx,
-			request{method: http.MethodGet, url: realm + "?" + q.Encode(), user: r.user, pass: r.pass,
-				config: r.config}); err != nil {
+			request{
+				method: http.MethodGet, url: realm + "?" + q.Encode(), user: r.user, pass: r.pass,
+				config: r.config,
+			}); err != nil {
 			return "", fault.Wrap("ask "+r.host+" for a token", err)
 		}
 	}

@@ -91,7 +91,8 @@ func (s *WebhookSender) Send(ctx context.Context, m delivery.Message) (delivery.
 
 // request returns the signed request (Standard Webhooks, "Signature scheme").
 func (s *WebhookSender) request(ctx context.Context, secrets *WebhookSecrets, m *delivery.Message) (*http.Request,
-	error) {
+	error,
+) {
 	if err := CheckAddress(s.policy, "url", secrets.URL); err != nil {
 		return nil, err
 	}

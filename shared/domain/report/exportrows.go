@@ -16,8 +16,10 @@ import (
 )
 
 // dims are the dimensions of a row, in the order of its columns after the first.
-var dims = []string{cost.ProviderDim, cost.SubAccountDim, cost.RegionDim, cost.ServiceDim, cost.ResourceDim,
-	cost.CategoryDim}
+var dims = []string{
+	cost.ProviderDim, cost.SubAccountDim, cost.RegionDim, cost.ServiceDim, cost.ResourceDim,
+	cost.CategoryDim,
+}
 
 // ExportColumns are the FOCUS names of the columns of a row.
 var ExportColumns = []string{
@@ -46,7 +48,8 @@ const cellsAtOnce = 300_000
 // returns false. It first asks for the total of the whole question. If the rows do not add up to it, the costs have
 // changed in the meantime and it returns fault.Unavailable.
 func EachExportRow(ctx context.Context, ask AskCosts, q cost.Question,
-	take func(*ExportRow) (more bool, err error)) error {
+	take func(*ExportRow) (more bool, err error),
+) error {
 	whole, kinds, err := totals(ctx, ask, q)
 	if err != nil {
 		return err

@@ -22,8 +22,10 @@ import (
 const Policy = "reports:read"
 
 // Reading is the store access of a function that uses a Reader.
-var Reading = cost.Reading.With(table.Access{Reads: []table.Partition{inventory.IndexPartition,
-	inventory.ChunkPartition, smarttag.Partition}})
+var Reading = cost.Reading.With(table.Access{Reads: []table.Partition{
+	inventory.IndexPartition,
+	inventory.ChunkPartition, smarttag.Partition,
+}})
 
 // Reader answers questions within the rights of the context's caller. It is safe for use by several goroutines.
 type Reader struct {

@@ -44,8 +44,10 @@ type SavingReader struct {
 }
 
 // SavingReading is the store access of a function that reads savings.
-var SavingReading = table.Access{Reads: []table.Partition{execution.HistoryPartition, inventory.IndexPartition,
-	inventory.ChunkPartition}}
+var SavingReading = table.Access{Reads: []table.Partition{
+	execution.HistoryPartition, inventory.IndexPartition,
+	inventory.ChunkPartition,
+}}
 
 // NewSavingReader returns a SavingReader.
 func NewSavingReader(p *platform.Platform) *SavingReader { return &SavingReader{p, inventory.New(p)} }
@@ -79,7 +81,8 @@ func (r *SavingReader) Between(ctx context.Context, org string, sight inventory.
 const maxChanges = 50_000
 
 func (r *SavingReader) readChanges(ctx context.Context, org string, from, to time.Time) ([]execution.StateChange,
-	error) {
+	error,
+) {
 	q := table.Query{From: id.LowestAt("sh", from), To: id.LowestAt("sh", to)}
 	m := table.NewMerge(r.p.Table, q, execution.HistoryPKs(org)...)
 	items, err := m.Next(ctx, maxChanges+1)
@@ -95,7 +98,8 @@ func (r *SavingReader) readChanges(ctx context.Context, org string, from, to tim
 
 // stopped returns the stopped resources in sight, with their prices.
 func (r *SavingReader) stopped(ctx context.Context, org string, sight inventory.Visibility,
-	stops []stop) (map[string]*inventory.Listed, error) {
+	stops []stop,
+) (map[string]*inventory.Listed, error) {
 	uids := make([]string, len(stops))
 	for i := range stops {
 		uids[i] = stops[i].change.ResourceUID

@@ -97,7 +97,8 @@ func (out *ShowbackResult) add(r ShowbackRule, amount money.Amount, direct map[s
 
 // weights returns the weight of each share, and the weight of the part that stays unassigned.
 func (r ShowbackRule) weights(direct map[string]money.Amount) (weights []money.Amount, rest money.Amount,
-	fellBack bool) {
+	fellBack bool,
+) {
 	weights = make([]money.Amount, len(r.Shares))
 	for i, s := range r.Shares {
 		switch r.Method {

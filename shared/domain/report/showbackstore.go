@@ -39,9 +39,11 @@ type SavedShowbackRule struct {
 
 // Rule returns the rule itself.
 func (s *SavedShowbackRule) Rule() ShowbackRule {
-	return ShowbackRule{ID: s.ID, Order: s.Order, Selector: s.Selector, Method: s.Method, Shares: s.Shares,
+	return ShowbackRule{
+		ID: s.ID, Order: s.Order, Selector: s.Selector, Method: s.Method, Shares: s.Shares,
 		From: s.From,
-		To:   s.To}
+		To:   s.To,
+	}
 }
 
 // ShowbackStore stores the rules of organizations.
@@ -90,7 +92,8 @@ func (s ShowbackStore) UsesOfTeam(ctx context.Context, org, teamID string) ([]fa
 // not exist.
 func (s ShowbackStore) ListBeside(ctx context.Context, org string, other table.Key) (rules []SavedShowbackRule,
 	it table.Item, ok bool,
-	err error) {
+	err error,
+) {
 	found, err := s.table.BatchGet(ctx, bookKey(org), other)
 	if err != nil {
 		return nil, it, false, fmt.Errorf("read the showback rules of %s: %w", org, err)
@@ -117,7 +120,8 @@ const tries = 8
 // Change applies how to the rules of an organization; it may call how several times. It returns fault.Conflict if a
 // name occurs twice, and fault.Invalid if the rules exceed a limit.
 func (s ShowbackStore) Change(ctx context.Context, org string,
-	how func([]SavedShowbackRule) ([]SavedShowbackRule, error)) error {
+	how func([]SavedShowbackRule) ([]SavedShowbackRule, error),
+) error {
 	for range tries {
 		b, err := s.read(ctx, org)
 		if err != nil {

@@ -20,8 +20,10 @@ func passTables(b *testing.B, n int) []*Timetable {
 		out[i] = timetable(b, newSchedule(fmt.Sprint("sch_", i), oracleZones[i%len(oracleZones)],
 			fmt.Sprintf("start %d %d * * 1-5", r.IntN(60), 6+r.IntN(4)),
 			fmt.Sprintf("stop %d %d * * 1-5", r.IntN(60), 17+r.IntN(4))),
-			Calendar{ID: "cal_1", Effect: StayStopped,
-				Entries: []Entry{{From: "2020-12-24", To: "2020-12-26", Yearly: true}}})
+			Calendar{
+				ID: "cal_1", Effect: StayStopped,
+				Entries: []Entry{{From: "2020-12-24", To: "2020-12-26", Yearly: true}},
+			})
 	}
 	return out
 }
@@ -82,8 +84,10 @@ func BenchmarkPreview(b *testing.B) {
 	tables := passTables(b, 20)
 	targets := make([]Target, 1000)
 	for i := range targets {
-		targets[i] = Target{Member: inventory.Member{ResourceID: fmt.Sprint("res_", i)},
-			Attached: []*Timetable{tables[0], tables[1+i%19]}}
+		targets[i] = Target{
+			Member:   inventory.Member{ResourceID: fmt.Sprint("res_", i)},
+			Attached: []*Timetable{tables[0], tables[1+i%19]},
+		}
 	}
 	span := Span{year.From, year.From.AddDate(0, 0, 92)}
 	for b.Loop() {

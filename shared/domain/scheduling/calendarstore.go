@@ -87,7 +87,8 @@ func (s *Store) UpdateCalendar(ctx context.Context, org string, old, next Calend
 }
 
 func (s *Store) writeCalendar(ctx context.Context, org string, old, next Calendar, extra ...table.Write) (Calendar,
-	error) {
+	error,
+) {
 	next.Generation = old.Generation + 1
 	cond := table.Absent()
 	if old.ID != "" {

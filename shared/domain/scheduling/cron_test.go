@@ -30,36 +30,66 @@ func at(t testing.TB, text string) time.Time {
 
 func TestCron_FiresOnTheDaysOnWhichClocksAreSet(t *testing.T) {
 	for name, c := range map[string]struct{ zone, cron, from, to, want string }{
-		"a time that Berlin goes over fires at the first minute after": {"Europe/Berlin", "30 2 * * *",
-			"2026-03-29T00:00Z", "2026-03-30T00:00Z", "03-29T01:00"},
-		"two that Berlin goes over fire once together": {"Europe/Berlin", "5,45 2 * * *",
-			"2026-03-29T00:00Z", "2026-03-30T00:00Z", "03-29T01:00"},
-		"with the first minute after the gap it is one firing": {"Europe/Berlin", "0 2,3 * * *",
-			"2026-03-29T00:00Z", "2026-03-30T00:00Z", "03-29T01:00"},
-		"one that Berlin shows twice fires the first time": {"Europe/Berlin", "30 2 * * *",
-			"2026-10-25T00:00Z", "2026-10-26T00:00Z", "10-25T00:30"},
-		"every hour of the day that has 25": {"Europe/Berlin", "0 1-4 * * *",
-			"2026-10-24T23:00Z", "2026-10-25T12:00Z", "10-24T23:00 10-25T00:00 10-25T02:00 10-25T03:00"},
-		"New York goes over": {"America/New_York", "30 2 * * *",
-			"2026-03-08T00:00Z", "2026-03-09T00:00Z", "03-08T07:00"},
-		"New York shows twice": {"America/New_York", "30 1 * * *",
-			"2026-11-01T00:00Z", "2026-11-02T00:00Z", "11-01T05:30"},
-		"Lord Howe goes over half an hour": {"Australia/Lord_Howe", "15 2 * * *",
-			"2026-10-03T12:00Z", "2026-10-04T12:00Z", "10-03T15:30"},
-		"Lord Howe shows half an hour twice": {"Australia/Lord_Howe", "45 1 * * *",
-			"2026-04-04T12:00Z", "2026-04-05T12:00Z", "04-04T14:45"},
-		"Santiago has no midnight": {"America/Santiago", "0 0 * * *",
-			"2026-09-05T12:00Z", "2026-09-06T12:00Z", "09-06T04:00"},
-		"Havana shows midnight twice": {"America/Havana", "30 0 * * *",
-			"2026-11-01T00:00Z", "2026-11-02T00:00Z", "11-01T04:30"},
-		"Apia had no 30 December 2011": {"Pacific/Apia", "0 12 30 12 *",
-			"2011-12-28T00:00Z", "2012-01-02T00:00Z", "12-30T10:00"},
-		"Chatham is 45 minutes off, and goes over 2:45": {"Pacific/Chatham", "50 2 * * *",
-			"2026-09-26T06:00Z", "2026-09-27T06:00Z", "09-26T14:00"},
-		"Troll goes over two hours": {"Antarctica/Troll", "30 1,2 * * *",
-			"2026-03-28T12:00Z", "2026-03-29T12:00Z", "03-29T01:00"},
-		"Kolkata never sets its clocks": {"Asia/Kolkata", "30 2 * * *",
-			"2026-03-28T12:00Z", "2026-03-29T12:00Z", "03-28T21:00"},
+		"a time that Berlin goes over fires at the first minute after": {
+			"Europe/Berlin", "30 2 * * *",
+			"2026-03-29T00:00Z", "2026-03-30T00:00Z", "03-29T01:00",
+		},
+		"two that Berlin goes over fire once together": {
+			"Europe/Berlin", "5,45 2 * * *",
+			"2026-03-29T00:00Z", "2026-03-30T00:00Z", "03-29T01:00",
+		},
+		"with the first minute after the gap it is one firing": {
+			"Europe/Berlin", "0 2,3 * * *",
+			"2026-03-29T00:00Z", "2026-03-30T00:00Z", "03-29T01:00",
+		},
+		"one that Berlin shows twice fires the first time": {
+			"Europe/Berlin", "30 2 * * *",
+			"2026-10-25T00:00Z", "2026-10-26T00:00Z", "10-25T00:30",
+		},
+		"every hour of the day that has 25": {
+			"Europe/Berlin", "0 1-4 * * *",
+			"2026-10-24T23:00Z", "2026-10-25T12:00Z", "10-24T23:00 10-25T00:00 10-25T02:00 10-25T03:00",
+		},
+		"New York goes over": {
+			"America/New_York", "30 2 * * *",
+			"2026-03-08T00:00Z", "2026-03-09T00:00Z", "03-08T07:00",
+		},
+		"New York shows twice": {
+			"America/New_York", "30 1 * * *",
+			"2026-11-01T00:00Z", "2026-11-02T00:00Z", "11-01T05:30",
+		},
+		"Lord Howe goes over half an hour": {
+			"Australia/Lord_Howe", "15 2 * * *",
+			"2026-10-03T12:00Z", "2026-10-04T12:00Z", "10-03T15:30",
+		},
+		"Lord Howe shows half an hour twice": {
+			"Australia/Lord_Howe", "45 1 * * *",
+			"2026-04-04T12:00Z", "2026-04-05T12:00Z", "04-04T14:45",
+		},
+		"Santiago has no midnight": {
+			"America/Santiago", "0 0 * * *",
+			"2026-09-05T12:00Z", "2026-09-06T12:00Z", "09-06T04:00",
+		},
+		"Havana shows midnight twice": {
+			"America/Havana", "30 0 * * *",
+			"2026-11-01T00:00Z", "2026-11-02T00:00Z", "11-01T04:30",
+		},
+		"Apia had no 30 December 2011": {
+			"Pacific/Apia", "0 12 30 12 *",
+			"2011-12-28T00:00Z", "2012-01-02T00:00Z", "12-30T10:00",
+		},
+		"Chatham is 45 minutes off, and goes over 2:45": {
+			"Pacific/Chatham", "50 2 * * *",
+			"2026-09-26T06:00Z", "2026-09-27T06:00Z", "09-26T14:00",
+		},
+		"Troll goes over two hours": {
+			"Antarctica/Troll", "30 1,2 * * *",
+			"2026-03-28T12:00Z", "2026-03-29T12:00Z", "03-29T01:00",
+		},
+		"Kolkata never sets its clocks": {
+			"Asia/Kolkata", "30 2 * * *",
+			"2026-03-28T12:00Z", "2026-03-29T12:00Z", "03-28T21:00",
+		},
 	} {
 		var got []string
 		for _, f := range firingsOf(mustCron(t, c.cron), at(t, c.from), at(t, c.to), mustZone(t, c.zone)) {
@@ -148,8 +178,10 @@ func TestParseCron_NamesWhatIsWrong(t *testing.T) {
 // FuzzParseCron checks that ParseCron does not panic, and that each valid expression has a firing that the oracle
 // confirms and that Prev returns.
 func FuzzParseCron(f *testing.F) {
-	for _, s := range []string{"* * * * *", "*/5 8-18 1,15 jan-mar mon", "0 0 29 2 *", "30 2 * * 7", "0 0 30 2 *",
-		"5/10 * * * fri-sun"} {
+	for _, s := range []string{
+		"* * * * *", "*/5 8-18 1,15 jan-mar mon", "0 0 29 2 *", "30 2 * * 7", "0 0 30 2 *",
+		"5/10 * * * fri-sun",
+	} {
 		f.Add(s, int64(1_774_000_000), uint8(1))
 	}
 	f.Fuzz(func(t *testing.T, text string, unix int64, zone uint8) {

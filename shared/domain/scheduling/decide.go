@@ -84,8 +84,10 @@ func Decide(s *Subject, firings []Firing, now time.Time) []Skip {
 	}
 	for i := range firings {
 		if out[i].Reason == Acts && firings[i].Cron.Action == cloud.Stop {
-			out[i] = Skip{Contradicted,
-				fmt.Sprintf("schedule %s starts it in the same minute, and a start wins over a stop", starts)}
+			out[i] = Skip{
+				Contradicted,
+				fmt.Sprintf("schedule %s starts it in the same minute, and a start wins over a stop", starts),
+			}
 		}
 	}
 	return out

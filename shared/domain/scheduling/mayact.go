@@ -100,9 +100,11 @@ func checkEvent(s *Subject, in Intent) Skip {
 	if !held {
 		return Skip{}
 	}
-	return Skip{HeldByEvent,
+	return Skip{
+		HeldByEvent,
 		fmt.Sprintf("event readiness plan %s holds it until its restore, due at %s", e.PlanID,
-			e.To.UTC().Format(time.RFC3339))}
+			e.To.UTC().Format(time.RFC3339)),
+	}
 }
 
 // checkOverride refuses an intent of a schedule on a resource that an override holds. It refuses any other intent
@@ -119,8 +121,10 @@ func checkOverride(s *Subject, in Intent) Skip {
 	if !held || in.Cause != BySchedule && o.Wants() == in.Verb {
 		return Skip{}
 	}
-	return Skip{Overridden,
-		fmt.Sprintf("override %s (%s) holds it until %s", o.ID, o.Action, o.To.UTC().Format(time.RFC3339))}
+	return Skip{
+		Overridden,
+		fmt.Sprintf("override %s (%s) holds it until %s", o.ID, o.Action, o.To.UTC().Format(time.RFC3339)),
+	}
 }
 
 // HeldBy returns the override that holds the resource at a time. If several do, the one that began last wins.

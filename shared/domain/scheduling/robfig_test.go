@@ -19,8 +19,10 @@ func TestCron_Robfig(t *testing.T) {
 	}
 	r := seed.Fixed(t, 5, 6)
 	parser := cron.NewParser(cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow)
-	zones := []*time.Location{time.UTC, mustZone(t, "Asia/Kolkata"), mustZone(t, "Asia/Kathmandu"),
-		mustZone(t, "Asia/Tokyo")}
+	zones := []*time.Location{
+		time.UTC, mustZone(t, "Asia/Kolkata"), mustZone(t, "Asia/Kathmandu"),
+		mustZone(t, "Asia/Tokyo"),
+	}
 	compared := 0
 	for compared < n {
 		text, c, o := parseRandom(t, r)

@@ -98,8 +98,10 @@ func closedHours(t *testing.T, zone string, c Calendar, from string) string {
 
 func TestCalendar_WhatItCloses(t *testing.T) {
 	event := func(lines ...string) Calendar {
-		return Calendar{ICalendar: strings.Join(slices.Concat([]string{"BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:x",
-			"BEGIN:VEVENT", "UID:1"}, lines, []string{"END:VEVENT", "END:VCALENDAR", ""}), "\r\n")}
+		return Calendar{ICalendar: strings.Join(slices.Concat([]string{
+			"BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:x",
+			"BEGIN:VEVENT", "UID:1",
+		}, lines, []string{"END:VEVENT", "END:VCALENDAR", ""}), "\r\n")}
 	}
 	entry := func(e Entry) Calendar { return Calendar{Entries: []Entry{e}} }
 	for name, c := range map[string]struct {
@@ -108,51 +110,94 @@ func TestCalendar_WhatItCloses(t *testing.T) {
 		from     string
 		want     string
 	}{
-		"a day is that of the zone": {"Europe/Berlin", entry(Entry{From: "2026-12-24"}),
-			"2026-12-23T00:00Z", "23T23-24T22 24"},
-		"a day of 23 hours": {"Europe/Berlin", entry(Entry{From: "2026-03-29"}),
-			"2026-03-28T00:00Z", "28T23-29T21 23"},
-		"a day of 25 hours is 24 firings of an hour": {"Europe/Berlin", entry(Entry{From: "2026-10-25"}),
-			"2026-10-24T00:00Z", "24T22-25T22 24"},
-		"a range has its last day": {"UTC", entry(Entry{From: "2026-12-24", To: "2026-12-25"}),
-			"2026-12-23T12:00Z", "24T00-25T23 48"},
-		"a window ends before its end": {"UTC",
-			entry(Entry{From: "2026-12-24T18:00", To: "2026-12-25T06:00"}), "2026-12-23T12:00Z", "24T18-25T05 12"},
-		"yearly": {"UTC", entry(Entry{From: "2019-12-24", Yearly: true}),
-			"2026-12-23T12:00Z", "24T00-24T23 24"},
-		"yearly across the turn of the year": {"UTC",
-			entry(Entry{From: "2019-12-30", To: "2020-01-01", Yearly: true}), "2026-12-29T12:00Z", "30T00-01T11 60"},
-		"yearly begins with its first year": {"UTC", entry(Entry{From: "2027-12-24", Yearly: true}),
-			"2026-12-23T12:00Z", "never"},
-		"29 February is none in other years": {"UTC", entry(Entry{From: "2024-02-29", Yearly: true}),
-			"2026-02-27T12:00Z", "never"},
-		"the calendar's own zone": {"America/New_York",
-			Calendar{Timezone: "UTC", Entries: []Entry{{From: "2026-12-24"}}}, "2026-12-23T12:00Z", "24T00-24T23 24"},
-		"an event of a day": {"Europe/Berlin", event("DTSTART;VALUE=DATE:20261224"),
-			"2026-12-23T00:00Z", "23T23-24T22 24"},
-		"an event of days ends before its end": {"UTC",
-			event("DTSTART;VALUE=DATE:20261224", "DTEND;VALUE=DATE:20261226"), "2026-12-23T12:00Z", "24T00-25T23 48"},
-		"an event in UTC": {"Europe/Berlin",
-			event("DTSTART:20261224T100000Z", "DURATION:PT2H"), "2026-12-23T12:00Z", "24T10-24T11 2"},
-		"an event in a zone": {"Europe/Berlin",
+		"a day is that of the zone": {
+			"Europe/Berlin", entry(Entry{From: "2026-12-24"}),
+			"2026-12-23T00:00Z", "23T23-24T22 24",
+		},
+		"a day of 23 hours": {
+			"Europe/Berlin", entry(Entry{From: "2026-03-29"}),
+			"2026-03-28T00:00Z", "28T23-29T21 23",
+		},
+		"a day of 25 hours is 24 firings of an hour": {
+			"Europe/Berlin", entry(Entry{From: "2026-10-25"}),
+			"2026-10-24T00:00Z", "24T22-25T22 24",
+		},
+		"a range has its last day": {
+			"UTC", entry(Entry{From: "2026-12-24", To: "2026-12-25"}),
+			"2026-12-23T12:00Z", "24T00-25T23 48",
+		},
+		"a window ends before its end": {
+			"UTC",
+			entry(Entry{From: "2026-12-24T18:00", To: "2026-12-25T06:00"}), "2026-12-23T12:00Z", "24T18-25T05 12",
+		},
+		"yearly": {
+			"UTC", entry(Entry{From: "2019-12-24", Yearly: true}),
+			"2026-12-23T12:00Z", "24T00-24T23 24",
+		},
+		"yearly across the turn of the year": {
+			"UTC",
+			entry(Entry{From: "2019-12-30", To: "2020-01-01", Yearly: true}), "2026-12-29T12:00Z", "30T00-01T11 60",
+		},
+		"yearly begins with its first year": {
+			"UTC", entry(Entry{From: "2027-12-24", Yearly: true}),
+			"2026-12-23T12:00Z", "never",
+		},
+		"29 February is none in other years": {
+			"UTC", entry(Entry{From: "2024-02-29", Yearly: true}),
+			"2026-02-27T12:00Z", "never",
+		},
+		"the calendar's own zone": {
+			"America/New_York",
+			Calendar{Timezone: "UTC", Entries: []Entry{{From: "2026-12-24"}}},
+			"2026-12-23T12:00Z", "24T00-24T23 24",
+		},
+		"an event of a day": {
+			"Europe/Berlin", event("DTSTART;VALUE=DATE:20261224"),
+			"2026-12-23T00:00Z", "23T23-24T22 24",
+		},
+		"an event of days ends before its end": {
+			"UTC",
+			event("DTSTART;VALUE=DATE:20261224", "DTEND;VALUE=DATE:20261226"), "2026-12-23T12:00Z", "24T00-25T23 48",
+		},
+		"an event in UTC": {
+			"Europe/Berlin",
+			event("DTSTART:20261224T100000Z", "DURATION:PT2H"), "2026-12-23T12:00Z", "24T10-24T11 2",
+		},
+		"an event in a zone": {
+			"Europe/Berlin",
 			event("DTSTART;TZID=America/New_York:20261224T100000", "DTEND;TZID=America/New_York:20261224T120000"),
-			"2026-12-23T12:00Z", "24T15-24T16 2"},
-		"a floating event is of the schedule's zone": {"Europe/Berlin",
-			event("DTSTART:20261224T100000", "DURATION:PT2H"), "2026-12-23T12:00Z", "24T09-24T10 2"},
-		"an event of each year": {"UTC", event("DTSTART;VALUE=DATE:20001224", "RRULE:FREQ=YEARLY"),
-			"2026-12-23T12:00Z", "24T00-24T23 24"},
-		"an event of each week until its last": {"UTC",
-			event("DTSTART;VALUE=DATE:20261203", "RRULE:FREQ=WEEKLY;UNTIL=20261220"), "2026-12-23T12:00Z", "never"},
-		"an exception": {"UTC",
+			"2026-12-23T12:00Z", "24T15-24T16 2",
+		},
+		"a floating event is of the schedule's zone": {
+			"Europe/Berlin",
+			event("DTSTART:20261224T100000", "DURATION:PT2H"), "2026-12-23T12:00Z", "24T09-24T10 2",
+		},
+		"an event of each year": {
+			"UTC", event("DTSTART;VALUE=DATE:20001224", "RRULE:FREQ=YEARLY"),
+			"2026-12-23T12:00Z", "24T00-24T23 24",
+		},
+		"an event of each week until its last": {
+			"UTC",
+			event("DTSTART;VALUE=DATE:20261203", "RRULE:FREQ=WEEKLY;UNTIL=20261220"), "2026-12-23T12:00Z", "never",
+		},
+		"an exception": {
+			"UTC",
 			event("DTSTART;VALUE=DATE:20261203", "RRULE:FREQ=WEEKLY", "EXDATE;VALUE=DATE:20261217,20261224"),
-			"2026-12-23T12:00Z", "never"},
-		"a date besides": {"UTC",
-			event("DTSTART;VALUE=DATE:20261203", "RDATE;VALUE=DATE:20261224"), "2026-12-23T12:00Z", "24T00-24T23 24"},
-		"an event that began long before": {"UTC",
-			event("DTSTART;VALUE=DATE:20260601", "DTEND;VALUE=DATE:20261225"), "2026-12-23T12:00Z", "23T12-24T23 36"},
-		"one that keeps its local time across DST": {"UTC",
+			"2026-12-23T12:00Z", "never",
+		},
+		"a date besides": {
+			"UTC",
+			event("DTSTART;VALUE=DATE:20261203", "RDATE;VALUE=DATE:20261224"), "2026-12-23T12:00Z", "24T00-24T23 24",
+		},
+		"an event that began long before": {
+			"UTC",
+			event("DTSTART;VALUE=DATE:20260601", "DTEND;VALUE=DATE:20261225"), "2026-12-23T12:00Z", "23T12-24T23 36",
+		},
+		"one that keeps its local time across DST": {
+			"UTC",
 			event("DTSTART;TZID=Europe/Berlin:20260101T100000", "DURATION:PT1H", "RRULE:FREQ=DAILY"),
-			"2026-07-01T00:00Z", "01T08-03T08 3"},
+			"2026-07-01T00:00Z", "01T08-03T08 3",
+		},
 	} {
 		equal(t, name, closedHours(t, c.zone, c.calendar, c.from), c.want)
 	}
@@ -196,25 +241,43 @@ func TestDecide(t *testing.T) {
 		want     string
 	}{
 		"one acts": {Subject{}, []*Timetable{stops}, "[]"},
-		"the start wins over the stop": {Subject{}, []*Timetable{stops, starts},
-			"[contradiction ]"},
-		"in whichever order": {Subject{}, []*Timetable{starts, stops},
-			"[ contradiction]"},
-		"of several starts each acts": {Subject{}, []*Timetable{starts, stops, starts},
-			"[ contradiction ]"},
+		"the start wins over the stop": {
+			Subject{},
+			[]*Timetable{stops, starts},
+			"[contradiction ]",
+		},
+		"in whichever order": {
+			Subject{},
+			[]*Timetable{starts, stops},
+			"[ contradiction]",
+		},
+		"of several starts each acts": {
+			Subject{},
+			[]*Timetable{starts, stops, starts},
+			"[ contradiction ]",
+		},
 		"a start that a calendar closes wins over nothing": {Subject{}, []*Timetable{stops, closed}, "[ calendar]"},
-		"a read-only account is left alone": {Subject{ReadOnly: true}, []*Timetable{stops, starts},
-			"[read_only_account read_only_account]"},
-		"what cannot be stopped": {Subject{Unschedulable: "a replica"}, []*Timetable{stops},
-			"[unschedulable]"},
+		"a read-only account is left alone": {
+			Subject{ReadOnly: true},
+			[]*Timetable{stops, starts},
+			"[read_only_account read_only_account]",
+		},
+		"what cannot be stopped": {
+			Subject{Unschedulable: "a replica"},
+			[]*Timetable{stops},
+			"[unschedulable]",
+		},
 		"an override holds it": {Subject{Overrides: held("2026-12-24T19:00Z",
 			"2026-12-24T21:00Z")}, []*Timetable{stops, starts}, "[override override]"},
 		"one that begins in this minute holds it": {Subject{Overrides: held("2026-12-24T20:00Z",
 			"2026-12-24T21:00Z")}, []*Timetable{stops}, "[override]"},
 		"one that ends in this minute does not": {Subject{Overrides: held("2026-12-24T19:00Z",
 			"2026-12-24T20:00Z")}, []*Timetable{stops}, "[]"},
-		"the calendar is named before the account": {Subject{ReadOnly: true}, []*Timetable{closed},
-			"[calendar]"},
+		"the calendar is named before the account": {
+			Subject{ReadOnly: true},
+			[]*Timetable{closed},
+			"[calendar]",
+		},
 	} {
 		var fs []Firing
 		for _, table := range c.attached {
@@ -243,22 +306,43 @@ func TestWanted(t *testing.T) {
 		at       string
 		want     string
 	}{
-		"within the window": {[]*Timetable{timetable(t, office)}, "2026-12-22T12:00Z",
-			"start 12-22T08:00 true"},
-		"in the minute itself": {[]*Timetable{timetable(t, office)}, "2026-12-22T19:00Z",
-			"stop 12-22T19:00 true"},
-		"at the weekend": {[]*Timetable{timetable(t, office)}, "2026-12-20T12:00Z",
-			"stop 12-18T19:00 true"},
-		"what a calendar closed does not count": {[]*Timetable{timetable(t, office, holiday)}, "2026-12-24T12:00Z",
-			"stop 12-23T19:00 true"},
-		"a stop-only schedule leaves the rest alone": {[]*Timetable{timetable(t, nights)}, "2026-12-22T12:00Z",
-			"stop 12-21T22:00 false"},
-		"the latest of several counts": {[]*Timetable{timetable(t, office), timetable(t, nights)},
-			"2026-12-22T23:00Z", "stop 12-22T22:00 true"},
-		"of one minute the start": {[]*Timetable{timetable(t, nights), timetable(t, mornings)},
-			"2026-12-22T23:00Z", "start 12-22T22:00 true"},
-		"in any order": {[]*Timetable{timetable(t, mornings), timetable(t, nights)},
-			"2026-12-22T23:00Z", "start 12-22T22:00 true"},
+		"within the window": {
+			[]*Timetable{timetable(t, office)},
+			"2026-12-22T12:00Z",
+			"start 12-22T08:00 true",
+		},
+		"in the minute itself": {
+			[]*Timetable{timetable(t, office)},
+			"2026-12-22T19:00Z",
+			"stop 12-22T19:00 true",
+		},
+		"at the weekend": {
+			[]*Timetable{timetable(t, office)},
+			"2026-12-20T12:00Z",
+			"stop 12-18T19:00 true",
+		},
+		"what a calendar closed does not count": {
+			[]*Timetable{timetable(t, office, holiday)},
+			"2026-12-24T12:00Z",
+			"stop 12-23T19:00 true",
+		},
+		"a stop-only schedule leaves the rest alone": {
+			[]*Timetable{timetable(t, nights)},
+			"2026-12-22T12:00Z",
+			"stop 12-21T22:00 false",
+		},
+		"the latest of several counts": {
+			[]*Timetable{timetable(t, office), timetable(t, nights)},
+			"2026-12-22T23:00Z", "stop 12-22T22:00 true",
+		},
+		"of one minute the start": {
+			[]*Timetable{timetable(t, nights), timetable(t, mornings)},
+			"2026-12-22T23:00Z", "start 12-22T22:00 true",
+		},
+		"in any order": {
+			[]*Timetable{timetable(t, mornings), timetable(t, nights)},
+			"2026-12-22T23:00Z", "start 12-22T22:00 true",
+		},
 		"one that is not enabled wants nothing": {[]*Timetable{timetable(t, off)}, "2026-12-22T12:00Z", "nothing"},
 		"none wants nothing":                    {nil, "2026-12-22T12:00Z", "nothing"},
 	} {
@@ -276,8 +360,10 @@ func TestPreview_IsWhatHappens(t *testing.T) {
 	a := timetable(t, newSchedule("sch_a", "Europe/Berlin", "start 0 8 * * 1-5", "stop 30 2 * * *", "stop 0 19 * * *"),
 		Calendar{ID: "cal_1", Effect: StayStopped, Entries: []Entry{{From: "2026-03-20", To: "2026-03-23"}}})
 	b := timetable(t, newSchedule("sch_b", "America/New_York", "start 0 14 * * *", "stop 0 3 * * *"))
-	target := Target{Subject: Subject{Overrides: []Override{{"ovr_1", ForceOn,
-		Span{at(t, "2026-03-10T12:00Z"), at(t, "2026-03-12T12:00Z")}}}}, Attached: []*Timetable{a, b}}
+	target := Target{Subject: Subject{Overrides: []Override{{
+		"ovr_1", ForceOn,
+		Span{at(t, "2026-03-10T12:00Z"), at(t, "2026-03-12T12:00Z")},
+	}}}, Attached: []*Timetable{a, b}}
 	month := Span{at(t, "2026-03-01T00:00Z"), at(t, "2026-04-01T00:00Z")}
 	foretold, err := Preview(a, []Target{target}, month, 5000)
 	if err != nil {

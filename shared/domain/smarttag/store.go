@@ -194,7 +194,8 @@ func (s Store) Revoke(ctx context.Context, org string, tags []Derived) error {
 
 // change changes the shelves of tags, one after another. Each change is atomic.
 func (s Store) change(ctx context.Context, org string, tags []Derived,
-	how func(map[string]map[string]string, *Derived)) error {
+	how func(map[string]map[string]string, *Derived),
+) error {
 	on := map[uint32][]Derived{}
 	for _, d := range tags {
 		h := fnv.New32a()

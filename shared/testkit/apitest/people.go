@@ -59,8 +59,10 @@ func (f *Fixture) Organization(org, name string) {
 // User makes the account usr_<name>, or makes it anew.
 func (f *Fixture) User(name string) identity.User {
 	f.Helper()
-	u := identity.User{ID: "usr_" + name, Email: Email(name), Name: strings.ToUpper(name), Verified: true,
-		Created: f.Clock.Now()}
+	u := identity.User{
+		ID: "usr_" + name, Email: Email(name), Name: strings.ToUpper(name), Verified: true,
+		Created: f.Clock.Now(),
+	}
 	f.Put(identity.UserKey(u.ID), u)
 	f.Put(identity.AddressKey(f.Settings.Pepper, u.Email), identity.AddressRow{User: u.ID})
 	return u

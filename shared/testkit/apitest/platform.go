@@ -41,7 +41,9 @@ func PlatformAt(tb testing.TB, c clock.Clock) *platform.Platform {
 	return &platform.Platform{
 		Table: table.Fenced(tabletest.NewAt(tb, c)), Clock: c,
 		Sealer: seal.NewEnvelope(kek), Tokens: token.NewJWTs(keys, base, c), Log: slog.New(slog.DiscardHandler),
-		Settings: platform.Settings{Version: "test", BaseURL: base, PrivateAddresses: true,
-			Pepper: []byte("pepper of the tests")},
+		Settings: platform.Settings{
+			Version: "test", BaseURL: base, PrivateAddresses: true,
+			Pepper: []byte("pepper of the tests"),
+		},
 	}
 }

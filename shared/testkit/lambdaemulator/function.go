@@ -64,8 +64,10 @@ func (f *Function) Invoke(ctx context.Context, event []byte) ([]byte, error) {
 	f.one.Lock()
 	defer f.one.Unlock()
 	f.served++
-	in := invocation{event: event, id: fmt.Sprintf("00000000-0000-4000-8000-%012d", f.served),
-		deadline: f.deadline(ctx)}
+	in := invocation{
+		event: event, id: fmt.Sprintf("00000000-0000-4000-8000-%012d", f.served),
+		deadline: f.deadline(ctx),
+	}
 	select {
 	case f.events <- in:
 	case <-f.exited:

@@ -48,8 +48,10 @@ func Open(provider string, at clock.Clock, cluster *kubernetestwin.Cluster) Host
 
 func openEKS(at clock.Clock, cluster *kubernetestwin.Cluster) Host {
 	tw := &awstwin.Cloud{}
-	k := tw.AddCluster(awstwin.Cluster{Name: Name, Region: "eu-west-1", Endpoint: cluster.URL(),
-		Authority: cluster.Authority()})
+	k := tw.AddCluster(awstwin.Cluster{
+		Name: Name, Region: "eu-west-1", Endpoint: cluster.URL(),
+		Authority: cluster.Authority(),
+	})
 	cluster.Accept = awstwin.OpensClusters
 	return Host{aws.Name, k.Region, k.ARN(), cloud.Account{
 		Org: "org_1", ID: "ca_1", Provider: aws.Name, NativeID: awstwin.Account, AuthMethod: "static_keys",
@@ -64,8 +66,10 @@ func openAKS(at clock.Clock, cluster *kubernetestwin.Cluster) Host {
 	return Host{azure.Name, "westeurope", k.UID(), cloud.Account{
 		Org: "org_1", ID: "ca_1", Provider: azure.Name, NativeID: azuretwin.Subscription,
 		AuthMethod: "service_principal",
-		Credentials: map[string]string{"tenantID": azuretwin.Tenant, "clientID": azuretwin.Client,
-			"clientSecret": azuretwin.Secret},
+		Credentials: map[string]string{
+			"tenantID": azuretwin.Tenant, "clientID": azuretwin.Client,
+			"clientSecret": azuretwin.Secret,
+		},
 	}, azure.New(azure.Options{Clock: at, Transport: tw, Limits: map[string]azure.Limit{"": {}}}), tw}
 }
 

@@ -57,8 +57,10 @@ func (g *GitHub) token(w http.ResponseWriter, r *http.Request) {
 	c, ok := g.redeem(r.PostForm)
 	if !ok {
 		answer(w, http.StatusOK,
-			map[string]string{"error": "bad_verification_code",
-				"error_description": "The code passed is incorrect or expired."})
+			map[string]string{
+				"error":             "bad_verification_code",
+				"error_description": "The code passed is incorrect or expired.",
+			})
 		return
 	}
 	token := "gho_" + rand.Text()

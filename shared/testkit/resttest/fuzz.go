@@ -177,8 +177,10 @@ func replaceUnprintable(r rune) rune {
 
 // always are statuses that any path may answer without describing them: a value in the path may refer to no record,
 // make another path with other methods, or be too long.
-var always = []int{http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusRequestURITooLong,
-	http.StatusRequestEntityTooLarge}
+var always = []int{
+	http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusRequestURITooLong,
+	http.StatusRequestEntityTooLarge,
+}
 
 // Described returns an error if op does not describe an answer with all its members.
 func Described(op *openapi3.Operation, w *httptest.ResponseRecorder) error {

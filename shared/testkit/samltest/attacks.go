@@ -380,16 +380,20 @@ var Wrappings = []Attack{
 	}),
 	OnTree("signed by the attacker, with the attacker's certificate in KeyInfo", func(r *etree.Element) bool {
 		replaceElement(r, forgeResponse(r))
-		s := Response{By: Attacker(), Method: dsig.RSASHA256SignatureMethod,
-			Canonicalizer: dsig.MakeC14N10ExclusiveCanonicalizerWithPrefixList("")}
+		s := Response{
+			By: Attacker(), Method: dsig.RSASHA256SignatureMethod,
+			Canonicalizer: dsig.MakeC14N10ExclusiveCanonicalizerWithPrefixList(""),
+		}
 		s.Sign(Child(r, "Assertion"))
 		return true
 	}),
 	OnTree("signed by the attacker, with the genuine certificate in KeyInfo", func(r *etree.Element) bool {
 		replaceElement(r, forgeResponse(r))
 		by := Signer{Attacker().Key, Genuine().DER}
-		s := Response{By: by, Method: dsig.RSASHA256SignatureMethod,
-			Canonicalizer: dsig.MakeC14N10ExclusiveCanonicalizerWithPrefixList("")}
+		s := Response{
+			By: by, Method: dsig.RSASHA256SignatureMethod,
+			Canonicalizer: dsig.MakeC14N10ExclusiveCanonicalizerWithPrefixList(""),
+		}
 		s.Sign(Child(r, "Assertion"))
 		return true
 	}),

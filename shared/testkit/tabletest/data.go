@@ -13,10 +13,14 @@ import (
 
 func testKeys(t *testing.T, s table.Store) {
 	t.Helper()
-	pks := []string{"a", "a\x00", "a\x00\x01", "a\x00\x01b", "a\x01", "ab", "å", "日本", "\U0001F4A1", "\x7f", "a b",
-		"a#", "a/%\"'\\\n"}
-	sks := []string{"\x00", "\x00\x00", "\x01", " ", "!", "~", "\x7f", "é", "日本語", "\uffff", "\U0001F4A1",
-		"\U0010FFFF", "a\nb", `"quoted"\`}
+	pks := []string{
+		"a", "a\x00", "a\x00\x01", "a\x00\x01b", "a\x01", "ab", "å", "日本", "\U0001F4A1", "\x7f", "a b",
+		"a#", "a/%\"'\\\n",
+	}
+	sks := []string{
+		"\x00", "\x00\x00", "\x01", " ", "!", "~", "\x7f", "é", "日本語", "\uffff", "\U0001F4A1",
+		"\U0010FFFF", "a\nb", `"quoted"\`,
+	}
 	var ws []table.Write
 	for _, pk := range pks {
 		for _, sk := range sks {
@@ -155,8 +159,10 @@ func testNames(t *testing.T, s table.Store) {
 	writeItems(t, s, expiringItem(k, "{"+strings.Join(fields, ",")+"}", future()))
 	wantData(t, s, k, "{"+strings.Join(fields, ",")+"}")
 	_, err := s.Write(t.Context(), table.Update(k,
-		[]table.Change{table.Set("pk", "new"), table.Remove("_pk"), table.Set("sk", 1), table.Add("n", 1),
-			table.Set("a.b", nil), table.SetOnce("expires", 0)},
+		[]table.Change{
+			table.Set("pk", "new"), table.Remove("_pk"), table.Set("sk", 1), table.Add("n", 1),
+			table.Set("a.b", nil), table.SetOnce("expires", 0),
+		},
 		table.Equal("pk", "pk"), table.Has("expires"), table.Equal("#a", "#a"), table.Equal("_expires", "_expires")))
 	if err != nil {
 		t.Fatal(err)

@@ -207,9 +207,11 @@ func testChanges(t *testing.T, s table.Store) {
 		{`{"n":1.25}`, []table.Change{table.Add("n", 2)}, `{"n":3.25}`},
 		{`{"n":9223372036854775807}`, []table.Change{table.Add("n", 1)}, `{"n":9223372036854775808}`},
 		{`{"a":1,"b":2}`, []table.Change{table.Remove("a"), table.Remove("nope")}, `{"b":2}`},
-		{`{"a":1,"b":2,"c":3}`,
+		{
+			`{"a":1,"b":2,"c":3}`,
 			[]table.Change{table.Set("a", 9), table.Remove("b"), table.Add("c", 1), table.SetOnce("d", "d")},
-			`{"a":9,"c":4,"d":"d"}`},
+			`{"a":9,"c":4,"d":"d"}`,
+		},
 		{`{"a":{"b":1}}`, []table.Change{table.Set("a.b", 2)}, `{"a":{"b":1},"a.b":2}`},
 	} {
 		k := newKey("u", strconv.Itoa(i))
@@ -335,8 +337,10 @@ func testEnded(t *testing.T, s table.Store) {
 	_, werr := s.Write(ctx, table.Put(newItem(k, `{}`)))
 	_, gerr := s.Get(ctx, k)
 	_, qerr := s.Query(ctx, table.Query{PK: "e", Limit: 1})
-	for _, err := range []error{werr, gerr, qerr, s.Transact(ctx, table.Put(newItem(k, `{}`))),
-		s.BatchWrite(ctx, table.Put(newItem(k, `{}`)))} {
+	for _, err := range []error{
+		werr, gerr, qerr, s.Transact(ctx, table.Put(newItem(k, `{}`))),
+		s.BatchWrite(ctx, table.Put(newItem(k, `{}`))),
+	} {
 		if err == nil || fault.Is(err, fault.NotFound) {
 			t.Errorf("error = %v, want the context's", err)
 		}

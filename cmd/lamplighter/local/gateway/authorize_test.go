@@ -20,7 +20,8 @@ type witness struct {
 }
 
 func (w *witness) authorize(_ context.Context,
-	r events.APIGatewayCustomAuthorizerRequestTypeRequest) (events.APIGatewayCustomAuthorizerResponse, error) {
+	r events.APIGatewayCustomAuthorizerRequestTypeRequest,
+) (events.APIGatewayCustomAuthorizerResponse, error) {
 	w.authorizerRequest = r
 	return events.APIGatewayCustomAuthorizerResponse{
 		PrincipalID: "usr_anna", Context: map[string]any{"org": "org_1"},
@@ -76,8 +77,10 @@ func TestHeadersChangeNeitherAddressNorCaller(t *testing.T) {
 	w.send(t, "GET /echo",
 		"Authorization: Bearer good|X-Forwarded-For: 203.0.113.66|X-Real-Ip: 203.0.113.66|Forwarded: for=203.0.113.66|"+
 			"X-Golambdaproxy-Apigw-Context: {}|X-Amzn-Requestid: mine|Principalid: usr_eve|Org: org_eve")
-	for name, ip := range map[string]string{"authorizer": w.authorizerRequest.RequestContext.Identity.SourceIP,
-		"function": w.functionEvent.RequestContext.Identity.SourceIP} {
+	for name, ip := range map[string]string{
+		"authorizer": w.authorizerRequest.RequestContext.Identity.SourceIP,
+		"function":   w.functionEvent.RequestContext.Identity.SourceIP,
+	} {
 		if ip != "192.0.2.1" {
 			t.Errorf("the %s was told %s", name, ip)
 		}

@@ -40,8 +40,10 @@ var noon = time.Date(2026, 1, 31, 12, 0, 0, 0, time.UTC)
 // echo answers with the event that it received.
 func echo(_ context.Context, ev asked) (answer, error) {
 	b, err := json.MarshalIndent(ev, "", "  ")
-	return answer{StatusCode: http.StatusOK,
-		MultiValueHeaders: map[string][]string{"content-type": {"application/json"}}, Body: string(b)}, err
+	return answer{
+		StatusCode:        http.StatusOK,
+		MultiValueHeaders: map[string][]string{"content-type": {"application/json"}}, Body: string(b),
+	}, err
 }
 
 // odd misbehaves in the way that its path names.
@@ -60,8 +62,10 @@ func odd(ctx context.Context, ev asked) (answer, error) {
 	case "stuck":
 		select {} // a function that does not look at its deadline
 	case "binary":
-		return answer{StatusCode: http.StatusOK, Headers: map[string]string{"Content-Type": "image/png"}, Body: "/wA=",
-			IsBase64Encoded: true}, nil
+		return answer{
+			StatusCode: http.StatusOK, Headers: map[string]string{"Content-Type": "image/png"}, Body: "/wA=",
+			IsBase64Encoded: true,
+		}, nil
 	case "deadline":
 		at, ok := ctx.Deadline()
 		return answer{StatusCode: http.StatusOK, Body: fmt.Sprint(ok && time.Until(at) <= timeout, ctx.Err())}, nil
@@ -71,7 +75,8 @@ func odd(ctx context.Context, ev asked) (answer, error) {
 
 // guard allows the credential "good", denies "spent", and rejects unknown ones as unauthorized.
 func guard(_ context.Context,
-	r events.APIGatewayCustomAuthorizerRequestTypeRequest) (events.APIGatewayCustomAuthorizerResponse, error) {
+	r events.APIGatewayCustomAuthorizerRequestTypeRequest,
+) (events.APIGatewayCustomAuthorizerResponse, error) {
 	credential := strings.Join(r.MultiValueHeaders["Authorization"], " and ")
 	effect := map[string]string{"Bearer good": "Allow", "Bearer spent": "Deny"}[credential]
 	switch {
@@ -105,8 +110,10 @@ func TestAnswers(t *testing.T) {
 	g := open(t)
 	var out bytes.Buffer
 	for _, c := range []struct{ line, headers, body string }{
-		{"GET /echo/a%2Fb/c?x=1&x=2&y=%C3%A9&bad=%zz&flag",
-			"Authorization: Bearer good|X-Two: a|X-Two: b|X-Forwarded-For: 198.51.100.1", ""},
+		{
+			"GET /echo/a%2Fb/c?x=1&x=2&y=%C3%A9&bad=%zz&flag",
+			"Authorization: Bearer good|X-Two: a|X-Two: b|X-Forwarded-For: 198.51.100.1", "",
+		},
 		{"POST /echo", "Authorization: Bearer good", `{"a":1}`},
 		{"POST /echo", "Authorization: Bearer good", "\xff\x00"},
 		{"GET /echo/open", "", ""},
@@ -205,8 +212,10 @@ func TestChunkedBody(t *testing.T) {
 	g := open(t)
 	srv := httptest.NewServer(g)
 	defer srv.Close()
-	for size, want := range map[int]int{rest.MaxBody: http.StatusOK,
-		rest.MaxBody + 1: http.StatusRequestEntityTooLarge} {
+	for size, want := range map[int]int{
+		rest.MaxBody:     http.StatusOK,
+		rest.MaxBody + 1: http.StatusRequestEntityTooLarge,
+	} {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, srv.URL+"/echo/open",
 			struct{ *strings.Reader }{strings.NewReader(strings.Repeat("a", size))})
 		if err != nil {
@@ -259,12 +268,17 @@ func TestTemplatesThatAreRefused(t *testing.T) {
 		"an authorizer without a source":  {"[Authorization]", "[]", both, "Identity.Headers"},
 		"an answer that is remembered":    {"ReauthorizeEvery: 0", "ReauthorizeEvery: 300", both, "ReauthorizeEvery"},
 		"an answer remembered by default": {", ReauthorizeEvery: 0", "", both, "ReauthorizeEvery"},
-		"no API": {"AWS::Serverless::Api", "AWS::Serverless::HttpApi", both,
-			"default authorizer"},
+		"no API": {
+			"AWS::Serverless::Api", "AWS::Serverless::HttpApi", both,
+			"default authorizer",
+		},
 		"a path that leads to no function": {"-odd:live/invocations", "-odd/invocations", both, "is no function"},
 		"a function that nobody gave":      {"x", "x", map[string]rest.Function{"echo": echo}, `"odd"`},
-		"a function that it routes nothing": {"x", "x", map[string]rest.Function{"echo": echo, "odd": odd, "more": odd},
-			"more"},
+		"a function that it routes nothing": {
+			"x", "x",
+			map[string]rest.Function{"echo": echo, "odd": odd, "more": odd},
+			"more",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := New(bytes.Replace(whole, []byte(c.old), []byte(c.now), 1), c.functions, guard, clock.System{})
@@ -277,8 +291,10 @@ func TestTemplatesThatAreRefused(t *testing.T) {
 
 func TestRoute(t *testing.T) {
 	g := open(t)
-	for path, want := range map[string]string{"/echo": "echo false", "/echo/open": "echo true",
-		"/echo/x/y": "echo false", "/odd/x": "odd true", "/odd": " false"} {
+	for path, want := range map[string]string{
+		"/echo": "echo false", "/echo/open": "echo true",
+		"/echo/x/y": "echo false", "/odd/x": "odd true", "/odd": " false",
+	} {
 		folder, public, _ := g.Route(http.MethodGet, path)
 		if got := fmt.Sprint(folder, " ", public); got != want {
 			t.Errorf("%s goes to %s, want %s", path, got, want)
@@ -289,10 +305,13 @@ func TestRoute(t *testing.T) {
 // BenchmarkGet measures one GET through the gateway, an authorizer that always allows, rest and the embedded table.
 func BenchmarkGet(b *testing.B) {
 	store := table.Fenced(tabletest.New(b))
-	anna := identity.Caller{Org: "org_1", User: "usr_anna",
-		Grants: []grant.Grant{{Role: grant.Owner, Scope: grant.OrgScope}}}
+	anna := identity.Caller{
+		Org: "org_1", User: "usr_anna",
+		Grants: []grant.Grant{{Role: grant.Owner, Scope: grant.OrgScope}},
+	}
 	yes := func(context.Context,
-		events.APIGatewayCustomAuthorizerRequestTypeRequest) (events.APIGatewayCustomAuthorizerResponse, error) {
+		events.APIGatewayCustomAuthorizerRequestTypeRequest,
+	) (events.APIGatewayCustomAuthorizerResponse, error) {
 		return events.APIGatewayCustomAuthorizerResponse{
 			Context:        identity.EncodeCaller(anna),
 			PolicyDocument: events.APIGatewayCustomAuthorizerPolicy{Statement: []events.IAMPolicyStatement{{Effect: "Allow"}}},

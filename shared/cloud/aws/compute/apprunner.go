@@ -56,8 +56,10 @@ func readAppService(ctx context.Context, c *apprunner.Client, uid string) (cloud
 	if err != nil {
 		return cloud.State{}, err
 	}
-	return cloud.State{UID: uid, Status: resource.NativeStatus(appServiceStates, out.Service.Status),
-		Native: string(out.Service.Status)}, nil
+	return cloud.State{
+		UID: uid, Status: resource.NativeStatus(appServiceStates, out.Service.Status),
+		Native: string(out.Service.Status),
+	}, nil
 }
 
 func actAppService(ctx context.Context, c *apprunner.Client, v cloud.Verb, t cloud.Target) error {

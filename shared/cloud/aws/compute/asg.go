@@ -22,10 +22,14 @@ var Groups = resource.Kind[asgAPI]{
 	Kind: resource.CatalogueKind(cloud.AWSASG),
 	Needs: resource.Needs{
 		Discover: []string{"autoscaling:DescribeAutoScalingGroups", "autoscaling:DescribePolicies"},
-		StartStop: []string{"autoscaling:UpdateAutoScalingGroup", "autoscaling:SuspendProcesses",
-			"autoscaling:ResumeProcesses"},
-		Scale: []string{"autoscaling:UpdateAutoScalingGroup", "autoscaling:PutScalingPolicy",
-			"autoscaling:DeletePolicy"},
+		StartStop: []string{
+			"autoscaling:UpdateAutoScalingGroup", "autoscaling:SuspendProcesses",
+			"autoscaling:ResumeProcesses",
+		},
+		Scale: []string{
+			"autoscaling:UpdateAutoScalingGroup", "autoscaling:PutScalingPolicy",
+			"autoscaling:DeletePolicy",
+		},
 	},
 	Client: func(cfg sdk.Config) asgAPI { return autoscaling.NewFromConfig(cfg) },
 	List:   listGroups,
@@ -67,8 +71,10 @@ func GroupName(uid string) string {
 
 func listGroups(ctx context.Context, c asgAPI, page string) (cloud.ResourcePage, error) {
 	out, err := c.DescribeAutoScalingGroups(ctx,
-		&autoscaling.DescribeAutoScalingGroupsInput{MaxRecords: sdk.Int32(100),
-			NextToken: resource.OptionalString(page)})
+		&autoscaling.DescribeAutoScalingGroupsInput{
+			MaxRecords: sdk.Int32(100),
+			NextToken:  resource.OptionalString(page),
+		})
 	if err != nil {
 		return cloud.ResourcePage{}, err
 	}

@@ -111,8 +111,10 @@ func (s scaledGroup) become(ctx context.Context, c asgAPI, to groupNative) error
 		return nil
 	case to.Rule == nil:
 		_, err := c.DeletePolicy(ctx,
-			&autoscaling.DeletePolicyInput{AutoScalingGroupName: s.group.AutoScalingGroupName,
-				PolicyName: sdk.String(cloud.CPURule)})
+			&autoscaling.DeletePolicyInput{
+				AutoScalingGroupName: s.group.AutoScalingGroupName,
+				PolicyName:           sdk.String(cloud.CPURule),
+			})
 		return err
 	}
 	_, err := c.PutScalingPolicy(ctx, &autoscaling.PutScalingPolicyInput{

@@ -141,8 +141,10 @@ func verifyInstances(ctx context.Context, c ec2API, uids []string) ([]cloud.Stat
 		for _, s := range out.InstanceStatuses {
 			i := ec2.Instance{State: s.InstanceState}
 			states = append(states,
-				cloud.State{UID: sdk.ToString(s.InstanceId), Status: instanceStatus(i),
-					Native: resource.NativeState(i)})
+				cloud.State{
+					UID: sdk.ToString(s.InstanceId), Status: instanceStatus(i),
+					Native: resource.NativeState(i),
+				})
 		}
 		return nil
 	})

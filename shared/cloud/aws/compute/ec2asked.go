@@ -101,8 +101,10 @@ func addSize(f cloud.Facts, t ec2.InstanceTypeInfo) {
 }
 
 // eventCodes are the events that AWS plans for instances.
-var eventCodes = []string{"instance-reboot", "instance-retirement", "instance-stop", "system-maintenance",
-	"system-reboot"}
+var eventCodes = []string{
+	"instance-reboot", "instance-retirement", "instance-stop", "system-maintenance",
+	"system-reboot",
+}
 
 // plannedEvents returns the codes of the current events of the region's instances. Few instances ever have one.
 func plannedEvents(ctx context.Context, c ec2API) (map[string][]string, error) {

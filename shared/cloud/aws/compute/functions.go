@@ -16,8 +16,10 @@ import (
 // Functions are Lambda functions.
 var Functions = resource.Source{
 	Name: "functions",
-	Needs: []string{"lambda:ListFunctions", "lambda:ListProvisionedConcurrencyConfigs",
-		"lambda:ListFunctionEventInvokeConfigs", "tag:GetResources"}, List: listFunctions,
+	Needs: []string{
+		"lambda:ListFunctions", "lambda:ListProvisionedConcurrencyConfigs",
+		"lambda:ListFunctionEventInvokeConfigs", "tag:GetResources",
+	}, List: listFunctions,
 }
 
 func listFunctions(ctx context.Context, at resource.Place, page string) (cloud.ResourcePage, error) {

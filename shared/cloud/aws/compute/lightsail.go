@@ -84,8 +84,10 @@ func readLightsail(ctx context.Context, c *lightsail.Client, uids []string) ([]c
 	for _, u := range uids {
 		if i, ok := found[u]; ok {
 			states = append(states,
-				cloud.State{UID: u, Status: resource.NativeStatus(lightsailStates, lightsailState(i)),
-					Native: lightsailState(i)})
+				cloud.State{
+					UID: u, Status: resource.NativeStatus(lightsailStates, lightsailState(i)),
+					Native: lightsailState(i),
+				})
 		}
 	}
 	return states, nil

@@ -15,10 +15,14 @@ import (
 var Notebooks = resource.Kind[sagemakerAPI]{
 	Kind: resource.CatalogueKind(cloud.AWSSageMakerNotebook),
 	Needs: resource.Needs{
-		Discover: []string{"sagemaker:ListNotebookInstances", "sagemaker:ListTags",
-			"sagemaker:DescribeNotebookInstance"},
-		StartStop: []string{"sagemaker:DescribeNotebookInstance", "sagemaker:StartNotebookInstance",
-			"sagemaker:StopNotebookInstance"},
+		Discover: []string{
+			"sagemaker:ListNotebookInstances", "sagemaker:ListTags",
+			"sagemaker:DescribeNotebookInstance",
+		},
+		StartStop: []string{
+			"sagemaker:DescribeNotebookInstance", "sagemaker:StartNotebookInstance",
+			"sagemaker:StopNotebookInstance",
+		},
 	},
 	Client: func(cfg sdk.Config) sagemakerAPI { return sagemaker.NewFromConfig(cfg) },
 	List:   listNotebooks,
@@ -65,7 +69,8 @@ func listNotebooks(ctx context.Context, c sagemakerAPI, page string) (cloud.Reso
 
 // notebookResource adds the tags, which the listing leaves out.
 func notebookResource(ctx context.Context, c sagemakerAPI, n sagemaker.NotebookInstanceSummary) (cloud.Resource,
-	error) {
+	error,
+) {
 	r := cloud.Resource{
 		UID: sdk.ToString(n.NotebookInstanceArn), Name: sdk.ToString(n.NotebookInstanceName), Tags: map[string]string{},
 		Status: notebookStatus(n.NotebookInstanceStatus), InstanceType: string(n.InstanceType),

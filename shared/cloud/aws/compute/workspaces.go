@@ -127,7 +127,8 @@ func actDesktops(ctx context.Context, c desktopClient, v cloud.Verb, targets []c
 }
 
 func turnDesktops(ctx context.Context, c desktopClient, v cloud.Verb,
-	ids map[string]int) ([]workspaces.FailedWorkspaceChangeRequest, error) {
+	ids map[string]int,
+) ([]workspaces.FailedWorkspaceChangeRequest, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}

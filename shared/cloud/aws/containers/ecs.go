@@ -102,8 +102,10 @@ func listServices(ctx context.Context, c ecsClient, page string) (cloud.Resource
 		},
 		Inner: func(ctx context.Context, cluster, page string) ([]cloud.Resource, string, error) {
 			out, err := c.ListServices(ctx,
-				&ecs.ListServicesInput{Cluster: &cluster, MaxResults: sdk.Int32(100),
-					NextToken: resource.OptionalString(page)})
+				&ecs.ListServicesInput{
+					Cluster: &cluster, MaxResults: sdk.Int32(100),
+					NextToken: resource.OptionalString(page),
+				})
 			if err != nil {
 				return nil, "", err
 			}

@@ -62,8 +62,10 @@ func listNodegroups(ctx context.Context, c EksAPI, page string) (cloud.ResourceP
 		},
 		Inner: func(ctx context.Context, cluster, page string) ([]cloud.Resource, string, error) {
 			out, err := c.ListNodegroups(ctx,
-				&eks.ListNodegroupsInput{ClusterName: &cluster, MaxResults: sdk.Int32(20),
-					NextToken: resource.OptionalString(page)})
+				&eks.ListNodegroupsInput{
+					ClusterName: &cluster, MaxResults: sdk.Int32(20),
+					NextToken: resource.OptionalString(page),
+				})
 			if err != nil {
 				return nil, "", err
 			}

@@ -26,8 +26,10 @@ func databaseClusters(kindType string, isMeant func(engine string) bool) resourc
 	return resource.Kind[rdsAPI]{
 		Kind: resource.CatalogueKind(kindType),
 		Needs: resource.Needs{
-			Discover: []string{"rds:DescribeDBClusters", "rds:DescribeDBInstances",
-				"rds:DescribeDBMajorEngineVersions", deploymentNeed},
+			Discover: []string{
+				"rds:DescribeDBClusters", "rds:DescribeDBInstances",
+				"rds:DescribeDBMajorEngineVersions", deploymentNeed,
+			},
 			StartStop: []string{"rds:StartDBCluster", "rds:StopDBCluster"},
 		},
 		Client: Databases.Client,
@@ -60,7 +62,8 @@ func ClusterName(uid string) string { return resource.NameIn(uid, "rds", "cluste
 // listClusters filters the clusters of all engines, and multi-zone RDS clusters, which the call returns. It does not
 // use the call's own filter: RDS may refuse the name of a retired engine, and with it the whole listing.
 func listClusters(ctx context.Context, c rdsAPI, isOurs func(rds.DBCluster) bool, page string) ([]rds.DBCluster,
-	string, error) {
+	string, error,
+) {
 	out, err := c.DescribeDBClusters(ctx,
 		&rds.DescribeDBClustersInput{MaxRecords: sdk.Int32(100), Marker: resource.OptionalString(page)})
 	if err != nil {
@@ -96,7 +99,8 @@ func tiedCluster(d rds.DBCluster) string {
 }
 
 func readClusters(ctx context.Context, c rdsAPI, isOurs func(rds.DBCluster) bool, uids []string) ([]cloud.State,
-	error) {
+	error,
+) {
 	names := resource.NamesIn(uids, ClusterName)
 	if len(names) == 0 {
 		return nil, nil

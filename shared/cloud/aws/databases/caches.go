@@ -47,15 +47,18 @@ func cacheResource(c elasticache.CacheCluster) cloud.Resource {
 		InstanceType: sdk.ToString(c.CacheNodeType),
 		Capacity:     map[string]int64{"nodes": int64(sdk.ToInt32(c.NumCacheNodes))},
 		CreatedAt:    c.CacheClusterCreateTime.Value().UTC(),
-		Facts: cloud.Facts{"engine": sdk.ToString(c.Engine), "replicas": 0.0, "auto_failover": false,
-			"tls": sdk.ToBool(c.TransitEncryptionEnabled)},
+		Facts: cloud.Facts{
+			"engine": sdk.ToString(c.Engine), "replicas": 0.0, "auto_failover": false,
+			"tls": sdk.ToBool(c.TransitEncryptionEnabled),
+		},
 	}
 	return r
 }
 
 // addReplicationGroups adds the facts that replication groups hold about their clusters.
 func addReplicationGroups(ctx context.Context, api *elasticache.Client, all []elasticache.CacheCluster,
-	found []cloud.Resource) {
+	found []cloud.Resource,
+) {
 	if len(all) == 0 {
 		return
 	}

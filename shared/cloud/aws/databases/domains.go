@@ -48,12 +48,14 @@ func listDomains(ctx context.Context, at resource.Place, _ string) (cloud.Resour
 }
 
 func domainResource(d opensearch.DomainStatus) cloud.Resource {
-	r := cloud.Resource{UID: sdk.ToString(d.ARN), Name: sdk.ToString(d.DomainName), Type: "aws-opensearch",
+	r := cloud.Resource{
+		UID: sdk.ToString(d.ARN), Name: sdk.ToString(d.DomainName), Type: "aws-opensearch",
 		Status: cloud.Running, Facts: cloud.Facts{
 			"vpc":         d.VPCOptions != nil && sdk.ToString(d.VPCOptions.VPCId) != "",
 			"policy_open": isOpen(sdk.ToString(d.AccessPolicies)),
 			"volume_type": "", "volume_gb": 0.0,
-		}}
+		},
+	}
 	switch {
 	case sdk.ToBool(d.Deleted):
 		r.Status = cloud.Terminated

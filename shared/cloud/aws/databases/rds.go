@@ -176,8 +176,10 @@ func databaseStatus(native string) cloud.Status {
 	if s, ok := databaseStatuses[native]; ok {
 		return s
 	}
-	for _, bad := range []string{"failed", "incompatible-", "inaccessible-", "storage-full", "insufficient-",
-		"restore-error"} {
+	for _, bad := range []string{
+		"failed", "incompatible-", "inaccessible-", "storage-full", "insufficient-",
+		"restore-error",
+	} {
 		if strings.Contains(native, bad) {
 			return cloud.Unknown
 		}

@@ -19,8 +19,10 @@ var Warehouses = resource.Kind[redshiftAPI]{
 		StartStop: []string{"redshift:PauseCluster", "redshift:ResumeCluster"},
 	},
 	ClientOf: func(cfg sdk.Config, account string) redshiftAPI {
-		return warehouseClient{redshift.NewFromConfig(cfg),
-			"arn:" + resource.PartitionOf(cfg.Region) + ":redshift:" + cfg.Region + ":" + account}
+		return warehouseClient{
+			redshift.NewFromConfig(cfg),
+			"arn:" + resource.PartitionOf(cfg.Region) + ":redshift:" + cfg.Region + ":" + account,
+		}
 	},
 	List: listWarehouses,
 	Read: resource.ReadOneByOne(readWarehouse),

@@ -40,8 +40,10 @@ var balancerStatuses = map[elasticloadbalancingv2.LoadBalancerStateEnum]cloud.St
 func listBalancers(ctx context.Context, at resource.Place, page string) (cloud.ResourcePage, error) {
 	api := elasticloadbalancingv2.NewFromConfig(at.Cfg)
 	out, err := api.DescribeLoadBalancers(ctx,
-		&elasticloadbalancingv2.DescribeLoadBalancersInput{PageSize: sdk.Int32(100),
-			Marker: resource.OptionalString(page)})
+		&elasticloadbalancingv2.DescribeLoadBalancersInput{
+			PageSize: sdk.Int32(100),
+			Marker:   resource.OptionalString(page),
+		})
 	if err != nil {
 		return cloud.ResourcePage{}, err
 	}
@@ -98,8 +100,10 @@ func addTargets(ctx context.Context, api *elasticloadbalancingv2.Client, r *clou
 func listClassic(ctx context.Context, at resource.Place, page string) (cloud.ResourcePage, error) {
 	api := elasticloadbalancing.NewFromConfig(at.Cfg)
 	out, err := api.DescribeLoadBalancers(ctx,
-		&elasticloadbalancing.DescribeLoadBalancersInput{PageSize: sdk.Int32(100),
-			Marker: resource.OptionalString(page)})
+		&elasticloadbalancing.DescribeLoadBalancersInput{
+			PageSize: sdk.Int32(100),
+			Marker:   resource.OptionalString(page),
+		})
 	if err != nil {
 		return cloud.ResourcePage{}, err
 	}
@@ -110,8 +114,10 @@ func listClassic(ctx context.Context, at resource.Place, page string) (cloud.Res
 			UID: "arn:" + resource.PartitionOf(at.Region) + ":elasticloadbalancing:" + at.Region + ":" + at.Account +
 				":loadbalancer/" + name,
 			Name: name, Type: "aws-elb", Status: cloud.Running, CreatedAt: b.CreatedTime.Value().UTC(),
-			Facts: cloud.Facts{"lb_type": "classic", "scheme": sdk.ToString(b.Scheme),
-				"target_count": float64(len(b.Instances))},
+			Facts: cloud.Facts{
+				"lb_type": "classic", "scheme": sdk.ToString(b.Scheme),
+				"target_count": float64(len(b.Instances)),
+			},
 		})
 	}
 	resource.Each(len(p.Resources), func(i int) {
@@ -124,7 +130,8 @@ func listClassic(ctx context.Context, at resource.Place, page string) (cloud.Res
 
 func addClassicHealth(ctx context.Context, api *elasticloadbalancing.Client,
 	b elasticloadbalancing.LoadBalancerDescription,
-	r *cloud.Resource) {
+	r *cloud.Resource,
+) {
 	if len(b.Instances) == 0 {
 		r.Facts["healthy_count"] = 0.0
 		return

@@ -34,8 +34,10 @@ var bareTypes = map[string]string{"s3": "s3:bucket", "sqs": "sqs:queue", "sns": 
 
 // deepTypes are the types that have more than the first word in their ARNs: "loadbalancer/app/web/50dc" is
 // loadbalancer/app.
-var deepTypes = map[string]bool{"elasticloadbalancing:loadbalancer": true, "wafv2:regional": true, "wafv2:global": true,
-	"elasticloadbalancing:listener": true}
+var deepTypes = map[string]bool{
+	"elasticloadbalancing:loadbalancer": true, "wafv2:regional": true, "wafv2:global": true,
+	"elasticloadbalancing:listener": true,
+}
 
 // NativeType returns the type of an ARN in Resource Explorer's form: "ec2:volume" for "arn:aws:ec2:…:volume/vol-1".
 func NativeType(arn string) string {

@@ -89,8 +89,10 @@ func ClassifyError(err error) error {
 		return e // one of ours, which the SDK may have wrapped
 	}
 	if fault.Is(err, fault.Invalid) { // the guard's error
-		return &cloud.Error{Class: cloud.Invalid, Op: opOf(err), Code: "AddressRefused", Message: fault.Message(err),
-			Err: err}
+		return &cloud.Error{
+			Class: cloud.Invalid, Op: opOf(err), Code: "AddressRefused", Message: fault.Message(err),
+			Err: err,
+		}
 	}
 	out := &cloud.Error{Op: opOf(err), Message: err.Error(), Err: err}
 	api, ok := errors.AsType[smithy.APIError](err)

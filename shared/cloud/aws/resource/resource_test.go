@@ -144,8 +144,10 @@ func TestThrottlingIsNotBlamedOnAnID(t *testing.T) {
 }
 
 func TestAServiceIsNamedAsInPermissions(t *testing.T) {
-	for id, want := range map[string]string{"EC2": "ec2", "Auto Scaling": "autoscaling",
-		"Application Auto Scaling": "application-autoscaling", "STS": "sts"} {
+	for id, want := range map[string]string{
+		"EC2": "ec2", "Auto Scaling": "autoscaling",
+		"Application Auto Scaling": "application-autoscaling", "STS": "sts",
+	} {
 		if got := resource.PermissionPrefix(id); got != want {
 			t.Errorf("prefix(%s) = %s; want %s", id, got, want)
 		}
@@ -158,16 +160,36 @@ func TestChangedTo_GivesBackWhatNobodyHasChanged(t *testing.T) {
 		name           string
 		was, live, get resource.Size
 	}{
-		{"nothing was changed", resource.Size{Min: 1, Max: 6, Desired: 2}, resource.Size{},
-			resource.Size{Min: 1, Max: 6, Desired: 2}},
-		{"the maximum was raised", resource.Size{Min: 1, Max: 6, Desired: 2}, resource.Size{Max: 9},
-			resource.Size{Min: 1, Max: 9, Desired: 2}},
-		{"the maximum was set below what ran", resource.Size{Min: 3, Max: 6, Desired: 5}, resource.Size{Max: 2},
-			resource.Size{Min: 2, Max: 2, Desired: 2}},
-		{"the minimum was set above what ran", resource.Size{Min: 1, Max: 6, Desired: 2}, resource.Size{Min: 8, Max: 0},
-			resource.Size{Min: 8, Max: 8, Desired: 8}},
-		{"it was started", resource.Size{Min: 1, Max: 6, Desired: 2}, resource.Size{Min: 2, Max: 4, Desired: 3},
-			resource.Size{Min: 2, Max: 4, Desired: 3}},
+		{
+			"nothing was changed",
+			resource.Size{Min: 1, Max: 6, Desired: 2},
+			resource.Size{},
+			resource.Size{Min: 1, Max: 6, Desired: 2},
+		},
+		{
+			"the maximum was raised",
+			resource.Size{Min: 1, Max: 6, Desired: 2},
+			resource.Size{Max: 9},
+			resource.Size{Min: 1, Max: 9, Desired: 2},
+		},
+		{
+			"the maximum was set below what ran",
+			resource.Size{Min: 3, Max: 6, Desired: 5},
+			resource.Size{Max: 2},
+			resource.Size{Min: 2, Max: 2, Desired: 2},
+		},
+		{
+			"the minimum was set above what ran",
+			resource.Size{Min: 1, Max: 6, Desired: 2},
+			resource.Size{Min: 8, Max: 0},
+			resource.Size{Min: 8, Max: 8, Desired: 8},
+		},
+		{
+			"it was started",
+			resource.Size{Min: 1, Max: 6, Desired: 2},
+			resource.Size{Min: 2, Max: 4, Desired: 3},
+			resource.Size{Min: 2, Max: 4, Desired: 3},
+		},
 	} {
 		if got := c.was.ChangedTo(c.live); got != c.get {
 			t.Errorf("%s: %+v; want %+v", c.name, got, c.get)

@@ -47,7 +47,8 @@ func NewSightings() *Sightings {
 // Watch adds a middleware that records the answers of every client of the connection.
 func (s *Sightings) Watch(stack *middleware.Stack) error {
 	look := func(ctx context.Context, in middleware.InitializeInput,
-		next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
+		next middleware.InitializeHandler,
+	) (middleware.InitializeOutput, middleware.Metadata, error) {
 		out, md, err := next.HandleInitialize(ctx, in)
 		switch got := out.Result.(type) {
 		case *ec2.DescribeInstancesOutput:

@@ -50,8 +50,11 @@ func (s Size) CapacityMap() map[string]int64 {
 // ChangedTo returns the size that a start restores. The stop has set the values to 0; a value in live that is not 0
 // was changed since. It stays as it is, and the other values are adjusted to it.
 func (s Size) ChangedTo(live Size) Size {
-	for _, f := range []struct{ to, live *int32 }{{&s.Min, &live.Min}, {&s.Max, &live.Max},
-		{&s.Desired, &live.Desired}} {
+	for _, f := range []struct{ to, live *int32 }{
+		{&s.Min, &live.Min},
+		{&s.Max, &live.Max},
+		{&s.Desired, &live.Desired},
+	} {
 		if *f.live != 0 {
 			*f.to = *f.live
 		}

@@ -27,8 +27,10 @@ func listBuckets(ctx context.Context, at resource.Place, page string) (cloud.Res
 	// a dot.
 	api := s3.NewFromConfig(at.Cfg, func(o *s3.Options) { o.UsePathStyle = true })
 	out, err := api.ListBuckets(ctx,
-		&s3.ListBucketsInput{BucketRegion: &at.Region, MaxBuckets: sdk.Int32(100),
-			ContinuationToken: resource.OptionalString(page)})
+		&s3.ListBucketsInput{
+			BucketRegion: &at.Region, MaxBuckets: sdk.Int32(100),
+			ContinuationToken: resource.OptionalString(page),
+		})
 	if err != nil {
 		return cloud.ResourcePage{}, err
 	}

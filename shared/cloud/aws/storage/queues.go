@@ -28,8 +28,10 @@ func listQueues(ctx context.Context, at resource.Place, page string) (cloud.Reso
 	found := make([]map[string]string, len(out.QueueUrls))
 	resource.Each(len(found), func(i int) {
 		got, err := api.GetQueueAttributes(ctx,
-			&sqs.GetQueueAttributesInput{QueueUrl: &out.QueueUrls[i],
-				AttributeNames: []sqs.QueueAttributeName{"All"}})
+			&sqs.GetQueueAttributesInput{
+				QueueUrl:       &out.QueueUrls[i],
+				AttributeNames: []sqs.QueueAttributeName{"All"},
+			})
 		if err == nil {
 			found[i] = got.Attributes
 		}

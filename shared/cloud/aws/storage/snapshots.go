@@ -15,8 +15,10 @@ import (
 // Snapshots are the EBS snapshots that the account owns. The parent of a snapshot is its volume.
 var Snapshots = resource.Source{
 	Name: "snapshots",
-	Needs: []string{"ec2:DescribeSnapshots", "ec2:DescribeVolumes", "ec2:DescribeImages",
-		"ec2:DescribeFastSnapshotRestores"}, List: listSnapshots,
+	Needs: []string{
+		"ec2:DescribeSnapshots", "ec2:DescribeVolumes", "ec2:DescribeImages",
+		"ec2:DescribeFastSnapshotRestores",
+	}, List: listSnapshots,
 }
 
 var snapshotStatuses = map[ec2.SnapshotState]cloud.Status{

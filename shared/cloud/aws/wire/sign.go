@@ -26,7 +26,8 @@ func (signer) ID() string { return "Signing" }
 
 // HandleFinalize signs the request and notes the clock skew of the response.
 func (s signer) HandleFinalize(ctx context.Context, in middleware.FinalizeInput,
-	next middleware.FinalizeHandler) (out middleware.FinalizeOutput, md middleware.Metadata, err error) {
+	next middleware.FinalizeHandler,
+) (out middleware.FinalizeOutput, md middleware.Metadata, err error) {
 	if s.client.config.Credentials == nil {
 		return next.HandleFinalize(ctx, in)
 	}

@@ -151,7 +151,8 @@ func (serializer) ID() string { return "OperationSerializer" }
 
 // HandleSerialize writes the endpoint, the parameters and the body into the request.
 func (s serializer) HandleSerialize(ctx context.Context, in middleware.SerializeInput,
-	next middleware.SerializeHandler) (out middleware.SerializeOutput, md middleware.Metadata, err error) {
+	next middleware.SerializeHandler,
+) (out middleware.SerializeOutput, md middleware.Metadata, err error) {
 	req := in.Request.(*smithyhttp.Request)
 	if ctx, err = s.client.resolveEndpoint(ctx, req, s.op); err != nil {
 		return out, md, &smithy.SerializationError{Err: err}
@@ -174,7 +175,8 @@ func (deserializer) ID() string { return "OperationDeserializer" }
 
 // HandleDeserialize decodes the response, or makes the error that it reports.
 func (d deserializer) HandleDeserialize(ctx context.Context, in middleware.DeserializeInput,
-	next middleware.DeserializeHandler) (out middleware.DeserializeOutput, md middleware.Metadata, err error) {
+	next middleware.DeserializeHandler,
+) (out middleware.DeserializeOutput, md middleware.Metadata, err error) {
 	out, md, err = next.HandleDeserialize(ctx, in)
 	resp, ok := out.RawResponse.(*smithyhttp.Response)
 	if !ok {

@@ -103,8 +103,10 @@ func TestCall_RetriesWhatAWSSaysMayBeRetried(t *testing.T) {
 
 func TestCall_SignsAtTheServersTimeAfterARefusalForTheClock(t *testing.T) {
 	server := time.Now().Add(3 * time.Hour).UTC()
-	s := &service{answers: []*http.Response{failure(401, server, "AuthFailure"),
-		response(200, server, "<DescribeRegionsResponse/>")}}
+	s := &service{answers: []*http.Response{
+		failure(401, server, "AuthFailure"),
+		response(200, server, "<DescribeRegionsResponse/>"),
+	}}
 	c := ec2.NewFromConfig(s.config())
 	if _, err := c.DescribeRegions(t.Context(), &ec2.DescribeRegionsInput{}); err != nil {
 		t.Fatal(err)

@@ -76,13 +76,17 @@ func TestDo_RefusesAnAddressWithoutItsNames(t *testing.T) {
 
 func TestDo_ReturnsTheErrorOfTheCall(t *testing.T) {
 	body := `{"error":{"code":403,"message":"no","errors":[{"reason":"forbidden"}]}}`
-	for name, status := range map[string]int{"a refusal": 403, "a redirect": 302,
-		"an answer that did not change": 304} {
+	for name, status := range map[string]int{
+		"a refusal": 403, "a redirect": 302,
+		"an answer that did not change": 304,
+	} {
 		t.Run(name, func(t *testing.T) {
-			client := &http.Client{Transport: &answers{status: status, body: body},
+			client := &http.Client{
+				Transport: &answers{status: status, body: body},
 				CheckRedirect: func(*http.Request, []*http.Request) error {
 					return http.ErrUseLastResponse
-				}}
+				},
+			}
 			_, err := googlerest.Do[struct{}](t.Context(), client, googlerest.Get("", googlerest.Run+"x"))
 			if e, ok := errors.AsType[*googleapi.Error](err); !ok || e.Body != body {
 				t.Errorf("%v; want Google's error with its body", err)
@@ -140,19 +144,27 @@ func TestBodies_SendZeroAndNullWhereGoogleNeedsThem(t *testing.T) {
 		want string
 	}{
 		"a minimum of 0 and a removed rule": {
-			googlerest.AutoscalerChange{AutoscalingPolicy: googlerest.AutoscalingPolicyChange{MinNumReplicas: &zero,
-				CPUUtilization: &noRule}},
+			googlerest.AutoscalerChange{AutoscalingPolicy: googlerest.AutoscalingPolicyChange{
+				MinNumReplicas: &zero,
+				CPUUtilization: &noRule,
+			}},
 			`{"autoscalingPolicy":{"cpuUtilization":null,"minNumReplicas":0}}`,
 		},
 		"an empty description, and a rule that stays": {
-			googlerest.AutoscalerChange{Description: &text,
-				AutoscalingPolicy: googlerest.AutoscalingPolicyChange{Mode: "OFF"}},
+			googlerest.AutoscalerChange{
+				Description:       &text,
+				AutoscalingPolicy: googlerest.AutoscalingPolicyChange{Mode: "OFF"},
+			},
 			`{"autoscalingPolicy":{"mode":"OFF"},"description":""}`,
 		},
-		"a pool that is not scaled": {googlerest.NodePoolAutoscalingChange{},
-			`{"autoscaling":{"enabled":false}}`},
-		"a pool with a minimum of 0": {pool,
-			`{"autoscaling":{"enabled":true,"maxNodeCount":5,"minNodeCount":0}}`},
+		"a pool that is not scaled": {
+			googlerest.NodePoolAutoscalingChange{},
+			`{"autoscaling":{"enabled":false}}`,
+		},
+		"a pool with a minimum of 0": {
+			pool,
+			`{"autoscaling":{"enabled":true,"maxNodeCount":5,"minNodeCount":0}}`,
+		},
 		"a service without annotations":    {service, `{"annotations":{},"scaling":{"minInstanceCount":0}}`},
 		"a service that keeps annotations": {googlerest.RunServiceChange{Etag: "e"}, `{"etag":"e","scaling":{}}`},
 	} {
@@ -163,8 +175,10 @@ func TestBodies_SendZeroAndNullWhereGoogleNeedsThem(t *testing.T) {
 }
 
 func TestFloat_TakesNumbersAndTheirThreeWords(t *testing.T) {
-	for text, want := range map[string]float64{"0.25": 0.25, "3": 3, `"Infinity"`: math.Inf(1),
-		`"-Infinity"`: math.Inf(-1)} {
+	for text, want := range map[string]float64{
+		"0.25": 0.25, "3": 3, `"Infinity"`: math.Inf(1),
+		`"-Infinity"`: math.Inf(-1),
+	} {
 		var f googlerest.Float
 		if err := json.Unmarshal([]byte(text), &f); err != nil || float64(f) != want {
 			t.Errorf("%s: %v, %v; want %v", text, f, err, want)

@@ -78,8 +78,10 @@ func (s *Store) fold(ctx context.Context, org string, l reading) error {
 	if err := st.follow(reading{deltas: l.deltas}); err != nil {
 		return fmt.Errorf("merge deltas of %s: %w", org, err)
 	}
-	c := compaction{org: org, old: l.head,
-		next: head{Gen: l.head.Gen + 1, Base: l.head.Base, Chunks: slices.Clone(l.head.Chunks)}}
+	c := compaction{
+		org: org, old: l.head,
+		next: head{Gen: l.head.Gen + 1, Base: l.head.Base, Chunks: slices.Clone(l.head.Chunks)},
+	}
 	c.encode(st, 0, s.clock.Now())
 	return s.commit(ctx, c, l.deltas)
 }

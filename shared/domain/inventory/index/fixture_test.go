@@ -31,8 +31,10 @@ func newFixture(tb testing.TB) *fixture {
 	tb.Helper()
 	c := clock.NewManual(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 	t := table.Fenced(tabletest.NewAt(tb, c))
-	return &fixture{TB: tb, ctx: table.WithOrg(context.Background(), testOrg), clock: c, table: t,
-		store: NewStore(t, c)}
+	return &fixture{
+		TB: tb, ctx: table.WithOrg(context.Background(), testOrg), clock: c, table: t,
+		store: NewStore(t, c),
+	}
 }
 
 func (f *fixture) check(err error) {
@@ -67,8 +69,10 @@ type sample struct {
 // newSampleRow makes an entry of a segment.
 func newSampleRow(g *Segment, s sample) Entry {
 	syms := g.Symbols
-	r := Entry{UID: s.uid, Name: s.name, ID: s.id, Tags: syms.InternTags(s.tags),
-		Capacity: syms.InternCapacity(s.capacity)}
+	r := Entry{
+		UID: s.uid, Name: s.name, ID: s.id, Tags: syms.InternTags(s.tags),
+		Capacity: syms.InternCapacity(s.capacity),
+	}
 	r.Refs[KindRef], r.Refs[RegionRef], r.Refs[StatusRef] = syms.Intern(s.kind), syms.Intern(s.region),
 		syms.Intern(s.status)
 	r.Refs[ProviderRef], r.Refs[AccountRef] = syms.Intern("aws"), syms.Intern("ca")

@@ -18,8 +18,10 @@ const (
 	everyOrder
 )
 
-var orderRefs = [orderCount]int{TypeOrder: KindRef, StatusOrder: StatusRef, ProviderOrder: ProviderRef,
-	RegionOrder: RegionRef}
+var orderRefs = [orderCount]int{
+	TypeOrder: KindRef, StatusOrder: StatusRef, ProviderOrder: ProviderRef,
+	RegionOrder: RegionRef,
+}
 
 // order is the rows of a State in one order, without dropped ones. Dirty are the rows that changed since the order was
 // made.

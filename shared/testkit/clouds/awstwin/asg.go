@@ -111,8 +111,10 @@ func (c *Cloud) updateGroup(q request) (any, *failure) {
 		return nil, f
 	}
 	next := *g
-	for name, to := range map[string]*int{"MinSize": &next.Min, "MaxSize": &next.Max,
-		"DesiredCapacity": &next.Desired} {
+	for name, to := range map[string]*int{
+		"MinSize": &next.Min, "MaxSize": &next.Max,
+		"DesiredCapacity": &next.Desired,
+	} {
 		if n, ok := q.getNumber(name); ok {
 			*to = n
 		}

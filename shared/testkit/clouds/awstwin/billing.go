@@ -83,8 +83,10 @@ func (c *Cloud) getExport(q request) (any, *failure) {
 			"ExportArn": e.arn(), "Name": e.Name, "DataQuery": map[string]any{"QueryStatement": e.Query},
 			"DestinationConfigurations": map[string]any{"S3Destination": map[string]any{
 				"S3Bucket": e.Bucket, "S3Prefix": e.Prefix, "S3Region": e.Region,
-				"S3OutputConfigurations": map[string]any{"OutputType": "CUSTOM", "Format": "TEXT_OR_CSV",
-					"Compression": "GZIP", "Overwrite": "CREATE_NEW_REPORT"},
+				"S3OutputConfigurations": map[string]any{
+					"OutputType": "CUSTOM", "Format": "TEXT_OR_CSV",
+					"Compression": "GZIP", "Overwrite": "CREATE_NEW_REPORT",
+				},
 			}},
 			"RefreshCadence": map[string]any{"Frequency": "SYNCHRONOUS"},
 		}}, nil
@@ -148,8 +150,10 @@ func (c *Cloud) getCosts(q request) (any, *failure) {
 		all := []any{}
 		for _, g := range groups {
 			all = append(all,
-				map[string]any{"TimePeriod": map[string]string{"Start": g.start, "End": g.end}, "Total": g.metrics(),
-					"Groups": []any{}, "Estimated": true})
+				map[string]any{
+					"TimePeriod": map[string]string{"Start": g.start, "End": g.end}, "Total": g.metrics(),
+					"Groups": []any{}, "Estimated": true,
+				})
 		}
 		return map[string]any{"ResultsByTime": all}, inBillingRegion(q)
 	}
@@ -176,8 +180,10 @@ func byDay(groups []group) []any {
 			in = append(in, map[string]any{"Keys": groups[i].keys, "Metrics": groups[i].metrics()})
 		}
 		all = append(all,
-			map[string]any{"TimePeriod": map[string]string{"Start": g.start, "End": g.end}, "Total": map[string]any{},
-				"Groups": in})
+			map[string]any{
+				"TimePeriod": map[string]string{"Start": g.start, "End": g.end}, "Total": map[string]any{},
+				"Groups": in,
+			})
 	}
 	return all
 }

@@ -30,8 +30,10 @@ func (c *Cloud) AddCollected(r Collected) *Collected {
 // the type.
 var collectedWords = map[string]struct{ on, off, starting, stopping, native, resource string }{
 	"workspaces": {"AVAILABLE", "STOPPED", "STARTING", "STOPPING", "workspaces:workspace", "workspace/"},
-	"apprunner": {"RUNNING", "PAUSED", "OPERATION_IN_PROGRESS", "OPERATION_IN_PROGRESS", "apprunner:service",
-		"service/shop/"},
+	"apprunner": {
+		"RUNNING", "PAUSED", "OPERATION_IN_PROGRESS", "OPERATION_IN_PROGRESS", "apprunner:service",
+		"service/shop/",
+	},
 	"lightsail":  {"running", "stopped", "pending", "stopping", "lightsail:Instance", "Instance/0f0f-"},
 	"synthetics": {"RUNNING", "STOPPED", "STARTING", "STOPPING", "synthetics:canary", "canary:"},
 }
@@ -50,14 +52,20 @@ func (r *Collected) settleState() {
 func (r *Collected) json() map[string]any {
 	switch r.Service {
 	case "workspaces":
-		return map[string]any{"WorkspaceId": r.ID, "State": r.State,
-			"WorkspaceProperties": map[string]any{"RunningMode": r.Mode}}
+		return map[string]any{
+			"WorkspaceId": r.ID, "State": r.State,
+			"WorkspaceProperties": map[string]any{"RunningMode": r.Mode},
+		}
 	case "apprunner":
-		return map[string]any{"ServiceArn": r.ARN(), "ServiceName": "shop", "Status": r.State,
-			"CreatedAt": 1767323045.0}
+		return map[string]any{
+			"ServiceArn": r.ARN(), "ServiceName": "shop", "Status": r.State,
+			"CreatedAt": 1767323045.0,
+		}
 	case "lightsail":
-		return map[string]any{"arn": r.ARN(), "name": r.ID, "bundleId": "nano_3_0", "createdAt": 1767323045.0,
-			"state": map[string]any{"name": r.State, "code": 16}}
+		return map[string]any{
+			"arn": r.ARN(), "name": r.ID, "bundleId": "nano_3_0", "createdAt": 1767323045.0,
+			"state": map[string]any{"name": r.State, "code": 16},
+		}
 	default:
 		return map[string]any{
 			"Name": r.ID, "Status": map[string]any{"State": r.State},

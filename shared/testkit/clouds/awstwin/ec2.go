@@ -57,8 +57,10 @@ func (i *Instance) settleState() {
 	}
 }
 
-var stateCodes = map[string]string{"pending": "0", "running": "16", "shutting-down": "32", "terminated": "48",
-	"stopping": "64", "stopped": "80"}
+var stateCodes = map[string]string{
+	"pending": "0", "running": "16", "shutting-down": "32", "terminated": "48",
+	"stopping": "64", "stopped": "80",
+}
 
 func stateNode(name, state string) node {
 	return newElement(name, newText("code", stateCodes[state]), newText("name", state))
@@ -123,9 +125,11 @@ func (c *Cloud) describeInstances(q request) (any, *failure) {
 	for _, i := range found[from:to] {
 		nodes = append(nodes, i.node())
 	}
-	return []node{newElement("reservationSet",
-		newElement("item", newText("reservationId", "r-1"), newItems("instancesSet", "item", nodes))),
-		newText("nextToken", next)}, nil
+	return []node{
+		newElement("reservationSet",
+			newElement("item", newText("reservationId", "r-1"), newItems("instancesSet", "item", nodes))),
+		newText("nextToken", next),
+	}, nil
 }
 
 var instanceID = regexp.MustCompile(`^i-([0-9a-f]{8}|[0-9a-f]{17})$`)
@@ -200,8 +204,10 @@ func (c *Cloud) describeSpotRequests(q request) (any, *failure) {
 // describeRegions returns the regions, one of them without the account's opt-in.
 func (c *Cloud) describeRegions(request) (any, *failure) {
 	var nodes []node
-	for name, status := range map[string]string{"us-east-1": "opt-in-not-required", "eu-west-1": "opt-in-not-required",
-		"ap-east-1": "not-opted-in", "eu-south-1": "opted-in"} {
+	for name, status := range map[string]string{
+		"us-east-1": "opt-in-not-required", "eu-west-1": "opt-in-not-required",
+		"ap-east-1": "not-opted-in", "eu-south-1": "opted-in",
+	} {
 		nodes = append(nodes,
 			newElement("item", newText("regionName", name), newText("regionEndpoint", "ec2."+name+".amazonaws.com"),
 				newText("optInStatus", status)))

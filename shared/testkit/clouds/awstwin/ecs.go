@@ -69,8 +69,10 @@ func (s *Service) json() map[string]any {
 		"desiredCount": s.Desired, "runningCount": s.Running, "pendingCount": max(s.Desired-s.Running, 0),
 		"schedulingStrategy": strategy, "createdAt": 1767323045.0,
 		"tags": []any{map[string]any{"key": "team", "value": "web"}},
-		"events": []any{map[string]any{"id": "1", "message": "(service " + s.Name + ") was unable to place a task",
-			"createdAt": 1767323045.0}},
+		"events": []any{map[string]any{
+			"id": "1", "message": "(service " + s.Name + ") was unable to place a task",
+			"createdAt": 1767323045.0,
+		}},
 	}
 }
 
@@ -188,8 +190,10 @@ func (t *ScalableTarget) json() map[string]any {
 		"ServiceNamespace": "ecs", "ResourceId": t.Resource, "ScalableDimension": "ecs:service:DesiredCount",
 		"RoleARN":     "arn:aws:iam::1:role/r",
 		"MinCapacity": t.Min, "MaxCapacity": t.Max, "CreationTime": 1767323045.0,
-		"SuspendedState": map[string]any{"DynamicScalingInSuspended": t.In, "DynamicScalingOutSuspended": t.Out,
-			"ScheduledScalingSuspended": t.Scheduled},
+		"SuspendedState": map[string]any{
+			"DynamicScalingInSuspended": t.In, "DynamicScalingOutSuspended": t.Out,
+			"ScheduledScalingSuspended": t.Scheduled,
+		},
 	}
 }
 
@@ -225,8 +229,10 @@ func (c *Cloud) registerTarget(q request) (any, *failure) {
 		}
 	}
 	suspended, _ := q.body["SuspendedState"].(map[string]any)
-	for name, to := range map[string]*bool{"DynamicScalingInSuspended": &t.In, "DynamicScalingOutSuspended": &t.Out,
-		"ScheduledScalingSuspended": &t.Scheduled} {
+	for name, to := range map[string]*bool{
+		"DynamicScalingInSuspended": &t.In, "DynamicScalingOutSuspended": &t.Out,
+		"ScheduledScalingSuspended": &t.Scheduled,
+	} {
 		if b, ok := suspended[name].(bool); ok {
 			*to = b
 		}

@@ -57,8 +57,10 @@ func (k *Cluster) json() map[string]any {
 	if version == "" {
 		version = "1.33"
 	}
-	out := map[string]any{"name": k.Name, "arn": k.ARN(), "status": status, "version": version,
-		"createdAt": 1767323045.0}
+	out := map[string]any{
+		"name": k.Name, "arn": k.ARN(), "status": status, "version": version,
+		"createdAt": 1767323045.0,
+	}
 	if k.Endpoint != "" {
 		out["endpoint"] = k.Endpoint
 		out["certificateAuthority"] = map[string]any{"data": base64.StdEncoding.EncodeToString(k.Authority)}
@@ -200,8 +202,10 @@ func (c *Cloud) updateNodegroup(q request) (any, *failure) {
 }
 
 func (n *Nodegroup) updateJSON() map[string]any {
-	return map[string]any{"id": "update-" + strconv.Itoa(n.update), "status": n.updateStatus, "type": "ConfigUpdate",
-		"errors": []any{}}
+	return map[string]any{
+		"id": "update-" + strconv.Itoa(n.update), "status": n.updateStatus, "type": "ConfigUpdate",
+		"errors": []any{},
+	}
 }
 
 func (c *Cloud) listUpdates(q request) (any, *failure) {

@@ -185,8 +185,10 @@ func (c *Cloud) describeECRImages(q request) (any, *failure) {
 	var all []map[string]any
 	for _, r := range c.repositories {
 		for i := range r.Images {
-			image := map[string]any{"imageSizeInBytes": 1_000_000_000, "imageDigest": "sha256:" + strconv.Itoa(i),
-				"lastRecordedPullTime": 1767323045 + i}
+			image := map[string]any{
+				"imageSizeInBytes": 1_000_000_000, "imageDigest": "sha256:" + strconv.Itoa(i),
+				"lastRecordedPullTime": 1767323045 + i,
+			}
 			if i == 0 {
 				image["imageTags"] = []string{"latest"}
 			}

@@ -39,8 +39,10 @@ func functionOp(method string, path []string) string {
 	last := path[len(path)-1]
 	switch {
 	case len(path) > 2 && path[1] == "tags":
-		return map[string]string{http.MethodGet: "ListTags", http.MethodPost: "TagResource",
-			http.MethodDelete: "UntagResource"}[method]
+		return map[string]string{
+			http.MethodGet: "ListTags", http.MethodPost: "TagResource",
+			http.MethodDelete: "UntagResource",
+		}[method]
 	case last == "concurrency":
 		return map[string]string{http.MethodGet: "Get", http.MethodPut: "Put", http.MethodDelete: "Delete"}[method] +
 			"FunctionConcurrency"

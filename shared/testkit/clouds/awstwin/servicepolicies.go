@@ -46,8 +46,10 @@ func (c *Cloud) Target(resource string) *ScalableTarget {
 }
 
 func (p *ScalingPolicy) json() map[string]any {
-	config := map[string]any{"TargetValue": p.Target,
-		"PredefinedMetricSpecification": map[string]any{"PredefinedMetricType": p.Metric}}
+	config := map[string]any{
+		"TargetValue":                   p.Target,
+		"PredefinedMetricSpecification": map[string]any{"PredefinedMetricType": p.Metric},
+	}
 	if p.Cooldown >= 0 {
 		config["ScaleInCooldown"], config["ScaleOutCooldown"] = p.Cooldown, p.Cooldown
 	}

@@ -93,8 +93,11 @@ func (c *Cloud) getObject(q request) (any, *failure) {
 		return nil, newFailure(http.StatusPreconditionFailed, "PreconditionFailed", "At least one of the "+
 			"pre-conditions you specified did not hold")
 	}
-	a := content{http.StatusOK,
-		map[string]string{"ETag": o.etag(), "Last-Modified": o.modified.UTC().Format(http.TimeFormat)}, o.bytes}
+	a := content{
+		http.StatusOK,
+		map[string]string{"ETag": o.etag(), "Last-Modified": o.modified.UTC().Format(http.TimeFormat)},
+		o.bytes,
+	}
 	var from, to int
 	if n, _ := fmt.Sscanf(q.header.Get("Range"), "bytes=%d-%d", &from, &to); n == 2 {
 		if from >= len(o.bytes) {
@@ -139,8 +142,10 @@ func (c *Cloud) listObjects(q request) (any, *failure) {
 	}
 	slices.Sort(names)
 	from, to, next := c.cutPage(q, len(names), "max-keys", "continuation-token")
-	nodes := []node{newText("Name", b.Name), newText("IsTruncated", strconv.FormatBool(next != "")),
-		newText("NextContinuationToken", next)}
+	nodes := []node{
+		newText("Name", b.Name), newText("IsTruncated", strconv.FormatBool(next != "")),
+		newText("NextContinuationToken", next),
+	}
 	for _, key := range names[from:to] {
 		o := c.objects[b.Name+"/"+key]
 		if o == nil {

@@ -3,8 +3,10 @@ package awstwin
 import "net/http"
 
 func (c *Cloud) callerIdentity(request) (any, *failure) {
-	return []node{newText("Account", Account), newText("Arn", "arn:aws:iam::"+Account+":user/u"),
-		newText("UserId", "AIDATWIN")}, nil
+	return []node{
+		newText("Account", Account), newText("Arn", "arn:aws:iam::"+Account+":user/u"),
+		newText("UserId", "AIDATWIN"),
+	}, nil
 }
 
 // webIdentityToken answers with a token that names the audience. A real token of AWS's is a JWT, but tests do not
@@ -14,8 +16,10 @@ func (c *Cloud) webIdentityToken(q request) (any, *failure) {
 		return nil, newFailure(http.StatusBadRequest, "ValidationError", "1 validation error detected: Value null at "+
 			"'audience' failed to satisfy constraint")
 	}
-	return []node{newText("WebIdentityToken", "jwt for "+q.getString("Audience.member.1")),
-		newText("Expiration", "2099-01-01T00:00:00Z")}, nil
+	return []node{
+		newText("WebIdentityToken", "jwt for "+q.getString("Audience.member.1")),
+		newText("Expiration", "2099-01-01T00:00:00Z"),
+	}, nil
 }
 
 // assumeRole requires the external id of the role's trust policy, if it has one.

@@ -81,8 +81,10 @@ func (w *wireClient) Do(r *http.Request) (*http.Response, error) {
 	for k, v := range w.answer.Header {
 		h.Set(k, v)
 	}
-	return &http.Response{StatusCode: w.answer.Status, Header: h, Request: r,
-		Body: io.NopCloser(strings.NewReader(w.answer.Body))}, nil
+	return &http.Response{
+		StatusCode: w.answer.Status, Header: h, Request: r,
+		Body: io.NopCloser(strings.NewReader(w.answer.Body)),
+	}, nil
 }
 
 // Client makes a client of a service, of this repository or of the SDK: New is its NewFromConfig.

@@ -131,8 +131,10 @@ func (c *Cloud) answerEntra(q request) (answer, *failure) {
 	}
 	token := fmt.Sprintf("twin-token-%d", len(c.tokens)+1)
 	c.tokens[token] = textOf(q.body, "scope")
-	return okAnswer(map[string]any{"token_type": "Bearer", "expires_in": 3599, "ext_expires_in": 3599,
-		"access_token": token})
+	return okAnswer(map[string]any{
+		"token_type": "Bearer", "expires_in": 3599, "ext_expires_in": 3599,
+		"access_token": token,
+	})
 }
 
 // EndTokens makes all tokens that were given out be refused.

@@ -44,8 +44,10 @@ type verb struct{ during, after string }
 var servers = map[string]verb{"stop": {"Stopping", "Stopped"}, "start": {"Starting", "Ready"}}
 
 var verbs = map[string]map[string]verb{
-	typeMachine: {"deallocate": {"deallocating", "deallocated"}, "start": {"starting", "running"},
-		"poweroff": {"stopping", "stopped"}},
+	typeMachine: {
+		"deallocate": {"deallocating", "deallocated"}, "start": {"starting", "running"},
+		"poweroff": {"stopping", "stopped"},
+	},
 	typeCluster:      {"stop": {"Stopping", "Stopped"}, "start": {"Starting", "Running"}},
 	typePostgres:     servers,
 	typeMySQL:        servers,

@@ -29,8 +29,10 @@ func (r *Resource) changed(change func(*Resource)) *Resource {
 
 // AddScaleSet adds a scale set of so many instances; a capacity below 0 is a set without one.
 func (c *Cloud) AddScaleSet(name, region string, capacity int, change func(*Resource)) *Resource {
-	body := map[string]any{"properties": map[string]any{"provisioningState": "Succeeded",
-		"orchestrationMode": "Uniform"}}
+	body := map[string]any{"properties": map[string]any{
+		"provisioningState": "Succeeded",
+		"orchestrationMode": "Uniform",
+	}}
 	if capacity >= 0 {
 		body["sku"] = map[string]any{"name": "Standard_D2s_v5", "tier": "Standard", "capacity": capacity}
 	}

@@ -132,8 +132,10 @@ func (c *Cloud) storage(q request) (answer, *failure) {
 			"invalid for the current size of the resource.")
 	}
 	part := b.bytes[from : min(to, len(b.bytes)-1)+1]
-	a := answer{status: http.StatusPartialContent,
-		header: map[string]string{"Etag": b.etag(), "Content-Length": strconv.Itoa(len(part))}, raw: part}
+	a := answer{
+		status: http.StatusPartialContent,
+		header: map[string]string{"Etag": b.etag(), "Content-Length": strconv.Itoa(len(part))}, raw: part,
+	}
 	if c.cut && !strings.HasSuffix(at, "manifest.json") {
 		a.raw = part[:len(part)/2]
 	}
@@ -175,8 +177,10 @@ func (c *Cloud) listBlobs(q request, container string) (answer, *failure) {
 		return answer{}, newFailure(http.StatusInternalServerError, "InternalError", "%v", err)
 	}
 	// as Azure does, a mark of the byte order before it
-	return answer{status: http.StatusOK, header: map[string]string{"Content-Type": "application/xml"},
-		raw: append([]byte("\xef\xbb\xbf"+xml.Header), text...)}, nil
+	return answer{
+		status: http.StatusOK, header: map[string]string{"Content-Type": "application/xml"},
+		raw: append([]byte("\xef\xbb\xbf"+xml.Header), text...),
+	}, nil
 }
 
 func (c *Cloud) listExports() (answer, *failure) {
@@ -184,8 +188,10 @@ func (c *Cloud) listExports() (answer, *failure) {
 	for _, e := range c.exports {
 		status := map[string]any{"status": "Completed"}
 		if e.Failed != "" {
-			status = map[string]any{"status": "Failed",
-				"error": map[string]string{"code": "ExportFailed", "message": e.Failed}}
+			status = map[string]any{
+				"status": "Failed",
+				"error":  map[string]string{"code": "ExportFailed", "message": e.Failed},
+			}
 		}
 		all = append(all,
 			map[string]any{"name": e.Name, "type": "Microsoft.CostManagement/exports", "properties": map[string]any{
@@ -213,7 +219,9 @@ func (c *Cloud) queryCosts(q request) (answer, *failure) {
 		rows = "[]"
 	}
 	return okAnswer(map[string]any{"properties": map[string]any{
-		"columns": []any{map[string]string{"name": "Cost", "type": "Number"},
-			map[string]string{"name": "Currency", "type": "String"}}, "rows": json.RawMessage(rows),
+		"columns": []any{
+			map[string]string{"name": "Cost", "type": "Number"},
+			map[string]string{"name": "Currency", "type": "String"},
+		}, "rows": json.RawMessage(rows),
 	}})
 }

@@ -52,8 +52,10 @@ func (c *Cloud) patchScaleSet(q request, r *Resource) (answer, *failure) {
 
 // makeSetting makes a setting that is not there.
 func (c *Cloud) makeSetting(q request) (answer, *failure) {
-	r := &Resource{ID: q.URL.Path, Type: typeSetting,
-		Body: map[string]any{"id": q.URL.Path, "name": q.path[strings.LastIndex(q.path, "/")+1:], "type": typeSetting}}
+	r := &Resource{
+		ID: q.URL.Path, Type: typeSetting,
+		Body: map[string]any{"id": q.URL.Path, "name": q.path[strings.LastIndex(q.path, "/")+1:], "type": typeSetting},
+	}
 	a, f := c.putSetting(q, r)
 	if f == nil {
 		c.resources = append(c.resources, r)

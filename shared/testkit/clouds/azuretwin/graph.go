@@ -153,8 +153,10 @@ func (c *Cloud) graphPage(q request, rows []map[string]any) (answer, *failure) {
 		}
 	}
 	to := min(len(rows), from+top)
-	body := map[string]any{"totalRecords": len(rows), "count": to - from, "resultTruncated": "false",
-		"data": rows[from:to]}
+	body := map[string]any{
+		"totalRecords": len(rows), "count": to - from, "resultTruncated": "false",
+		"data": rows[from:to],
+	}
 	if to < len(rows) {
 		body["$skipToken"] = strconv.Itoa(to)
 	}

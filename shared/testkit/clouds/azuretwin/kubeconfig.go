@@ -41,6 +41,8 @@ users:
 - name: clusterUser_Group-1_%[1]s
   user: {exec: {apiVersion: client.authentication.k8s.io/v1beta1, command: kubelogin, args: [get-token, --server-id, %[4]s]}}
 `, name, r.Endpoint, base64.StdEncoding.EncodeToString(r.Authority), aksApplication)
-	return okAnswer(map[string]any{"kubeconfigs": []any{map[string]any{"name": "clusterUser",
-		"value": base64.StdEncoding.EncodeToString([]byte(file))}}})
+	return okAnswer(map[string]any{"kubeconfigs": []any{map[string]any{
+		"name":  "clusterUser",
+		"value": base64.StdEncoding.EncodeToString([]byte(file)),
+	}}})
 }

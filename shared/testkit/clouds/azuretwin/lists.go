@@ -26,8 +26,10 @@ func (c *Cloud) handlerOf(q request) (answer, *failure) {
 		return answer{}, newFailure(http.StatusNotFound, "SubscriptionNotFound", "The subscription '%s' could not "+
 			"be found.", strings.Split(q.path+"//", "/")[2])
 	case q.path == base:
-		return okAnswer(map[string]any{"id": base, "subscriptionId": Subscription, "displayName": "Twin",
-			"state": "Enabled"})
+		return okAnswer(map[string]any{
+			"id": base, "subscriptionId": Subscription, "displayName": "Twin",
+			"state": "Enabled",
+		})
 	case q.path == base+"/locations":
 		return okAnswer(map[string]any{"value": locationList()})
 	case q.path == base+"/providers/microsoft.authorization/permissions":

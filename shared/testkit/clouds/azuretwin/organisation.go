@@ -120,8 +120,10 @@ func (m *Member) row() map[string]any {
 	if state == "" {
 		state = "Enabled"
 	}
-	return map[string]any{"id": "/subscriptions/" + m.ID, "subscriptionId": m.ID, "displayName": m.Name, "state": state,
-		"tags": m.Tags}
+	return map[string]any{
+		"id": "/subscriptions/" + m.ID, "subscriptionId": m.ID, "displayName": m.Name, "state": state,
+		"tags": m.Tags,
+	}
 }
 
 // seen returns the subscriptions that give the application a role.
@@ -163,8 +165,10 @@ func (c *Cloud) FillOrganisation() {
 		Group{ID: "shop", Name: "Shop", Parent: "production"}, Group{ID: "sandbox", Name: "Sandbox", Parent: "acme"})
 	c.AddMembers(
 		Member{ID: Subscription, Name: "Main", Group: "production", Tags: map[string]string{"env": "prod"}},
-		Member{ID: "22222222-0000-0000-0000-000000000001", Name: "Shop", Group: "shop",
-			Tags: map[string]string{"env": "prod"}},
+		Member{
+			ID: "22222222-0000-0000-0000-000000000001", Name: "Shop", Group: "shop",
+			Tags: map[string]string{"env": "prod"},
+		},
 		Member{ID: "22222222-0000-0000-0000-000000000002", Name: "Vault", Group: "production", Refuses: true},
 		Member{ID: "22222222-0000-0000-0000-000000000003", Name: "Playground", Group: "sandbox"},
 		Member{ID: "22222222-0000-0000-0000-000000000004", Name: "Last year", Group: "sandbox", State: "Disabled"},

@@ -155,8 +155,10 @@ func (c *Cloud) renderResource(r *Resource, expanded bool) map[string]any {
 	case r.Type == typeMachine && expanded:
 		statuses := []any{map[string]any{"code": "ProvisioningState/succeeded", "level": "Info"}}
 		if r.failed != nil {
-			statuses[0] = map[string]any{"code": "ProvisioningState/failed/" + r.failed.code, "level": "Error",
-				"message": r.failed.message}
+			statuses[0] = map[string]any{
+				"code": "ProvisioningState/failed/" + r.failed.code, "level": "Error",
+				"message": r.failed.message,
+			}
 		}
 		if r.Power != "" {
 			statuses = append(statuses, map[string]any{"code": "PowerState/" + r.Power, "level": "Info"})
@@ -175,11 +177,15 @@ func (c *Cloud) answerOperation(q request) (answer, *failure) {
 	o := c.ops[n]
 	switch {
 	case !o.done:
-		return answer{status: http.StatusOK, header: map[string]string{"Retry-After": "5"},
-			body: map[string]any{"status": "InProgress"}}, nil
+		return answer{
+			status: http.StatusOK, header: map[string]string{"Retry-After": "5"},
+			body: map[string]any{"status": "InProgress"},
+		}, nil
 	case o.failure != nil:
-		return okAnswer(map[string]any{"status": "Failed",
-			"error": map[string]any{"code": o.failure.code, "message": o.failure.message}})
+		return okAnswer(map[string]any{
+			"status": "Failed",
+			"error":  map[string]any{"code": o.failure.code, "message": o.failure.message},
+		})
 	default:
 		return okAnswer(map[string]any{"status": "Succeeded"})
 	}
@@ -207,8 +213,10 @@ func (c *Cloud) acceptedAnswer(q request, r *Resource, next func()) answer {
 	namespace, _, _ := strings.Cut(r.Type, "/")
 	link := fmt.Sprintf("https://%s/subscriptions/%s/providers/%s/locations/westeurope/operations/%d?api-version=%s",
 		q.Host, Subscription, namespace, len(c.ops)-1, q.URL.Query().Get("api-version"))
-	return answer{status: http.StatusAccepted,
-		header: map[string]string{"Azure-AsyncOperation": link, "Location": link, "Retry-After": "10"}}
+	return answer{
+		status: http.StatusAccepted,
+		header: map[string]string{"Azure-AsyncOperation": link, "Location": link, "Retry-After": "10"},
+	}
 }
 
 func (c *Cloud) onResource(q request) (answer, *failure) {

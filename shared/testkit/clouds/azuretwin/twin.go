@@ -180,8 +180,10 @@ func (c *Cloud) serve(w http.ResponseWriter, r *http.Request) (lost bool) {
 	defer c.mu.Unlock()
 	q := decodeRequest(r)
 	c.calls = append(c.calls,
-		Call{r.Method, r.URL.Path, r.URL.Query().Encode(), q.op, r.Header.Get("Authorization"), r.Header.Clone(),
-			cloneBody(q.body)})
+		Call{
+			r.Method, r.URL.Path, r.URL.Query().Encode(), q.op, r.Header.Get("Authorization"), r.Header.Clone(),
+			cloneBody(q.body),
+		})
 	if f := c.refuseRequest(q); f != nil {
 		c.writeStorageFailure(w, q, f)
 		return false

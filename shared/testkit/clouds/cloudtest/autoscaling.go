@@ -129,8 +129,10 @@ func (g autoscaled) refusals(t *testing.T) {
 		"a target above 100":          {Min: 1, Max: 1, Desired: 1, TargetCPUPercent: new(int64(101))},
 		"a target of 0":               {Min: 1, Max: 1, Desired: 1, TargetCPUPercent: new(int64(0))},
 		"a cooldown without a target": {Min: 1, Max: 1, Desired: 1, CooldownSeconds: &two},
-		"a cooldown of a day": {Min: 1, Max: 1, Desired: 1, TargetCPUPercent: &one,
-			CooldownSeconds: new(int64(86_400))},
+		"a cooldown of a day": {
+			Min: 1, Max: 1, Desired: 1, TargetCPUPercent: &one,
+			CooldownSeconds: new(int64(86_400)),
+		},
 		"a memory that cannot be read": {Native: []byte(`"nonsense"`)},
 	}
 	before := g.readScaling(t)
@@ -199,8 +201,10 @@ func (g autoscaled) setsSizes(t *testing.T) {
 	want := cloud.Autoscaling{Min: was.Min + 1, Max: was.Max + 1, Desired: was.Desired + 1}
 	g.setScaling(t, want)
 	got := g.awaitScaling(t, want)
-	rule := cloud.Autoscaling{Min: got.Min, Max: got.Max, Desired: got.Desired, TargetCPUPercent: was.TargetCPUPercent,
-		CooldownSeconds: was.CooldownSeconds}
+	rule := cloud.Autoscaling{
+		Min: got.Min, Max: got.Max, Desired: got.Desired, TargetCPUPercent: was.TargetCPUPercent,
+		CooldownSeconds: was.CooldownSeconds,
+	}
 	if !rule.IsMetBy(got) || (was.TargetCPUPercent == nil) != (got.TargetCPUPercent == nil) {
 		t.Errorf("the rule became %s; want that of %s", scalingText(got), scalingText(was))
 	}

@@ -13,8 +13,10 @@ import (
 func (g autoscaled) keepsStopped(t *testing.T, found cloud.Autoscaling) {
 	t.Helper()
 	before := g.readState(t)
-	more := cloud.Autoscaling{Min: found.Desired + 1, Max: max(found.Max, found.Desired) + 3,
-		Desired: found.Desired + 2}
+	more := cloud.Autoscaling{
+		Min: found.Desired + 1, Max: max(found.Max, found.Desired) + 3,
+		Desired: found.Desired + 2,
+	}
 	g.setScaling(t, more)
 	g.awaitScaling(t, more)
 	g.actAndWait(t, cloud.Stop, g.readState(t).Snapshot)

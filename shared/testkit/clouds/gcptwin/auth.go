@@ -190,8 +190,10 @@ func (c *Cloud) impersonateAccount(q request) (any, *failure) {
 			http.StatusForbidden, "PERMISSION_DENIED",
 			"Permission 'iam.serviceAccounts.getAccessToken' denied on resource (or it may not exist).")
 	}
-	return map[string]any{"accessToken": c.issue("ya29.impersonated"),
-		"expireTime": time.Now().Add(time.Hour).UTC().Format(time.RFC3339)}, nil
+	return map[string]any{
+		"accessToken": c.issue("ya29.impersonated"),
+		"expireTime":  time.Now().Add(time.Hour).UTC().Format(time.RFC3339),
+	}, nil
 }
 
 func (c *Cloud) getProject(q request) (any, *failure) {
@@ -201,8 +203,10 @@ func (c *Cloud) getProject(q request) (any, *failure) {
 	if q.args[0] != Project {
 		return nil, newFailure(http.StatusForbidden, "PERMISSION_DENIED", "The caller does not have permission")
 	}
-	return map[string]any{"name": "projects/" + ProjectNumber, "projectId": Project, "state": "ACTIVE",
-		"displayName": "Acme"}, nil
+	return map[string]any{
+		"name": "projects/" + ProjectNumber, "projectId": Project, "state": "ACTIVE",
+		"displayName": "Acme",
+	}, nil
 }
 
 func (c *Cloud) testPermissions(q request) (any, *failure) {

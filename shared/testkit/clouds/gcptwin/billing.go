@@ -59,8 +59,10 @@ func (c *Cloud) listDatasets(q request) (any, *failure) {
 		if t.Project == q.args[0] && !slices.Contains(names, t.Dataset) {
 			names = append(names, t.Dataset)
 			all = append(all,
-				map[string]any{"datasetReference": map[string]string{"projectId": t.Project, "datasetId": t.Dataset},
-					"location": t.Location})
+				map[string]any{
+					"datasetReference": map[string]string{"projectId": t.Project, "datasetId": t.Dataset},
+					"location":         t.Location,
+				})
 		}
 	}
 	from, to, next := c.cutPage(q, len(all), "maxResults")
@@ -70,8 +72,10 @@ func (c *Cloud) listDatasets(q request) (any, *failure) {
 func (c *Cloud) getDataset(q request) (any, *failure) {
 	for _, t := range c.tables {
 		if t.Project == q.args[0] && t.Dataset == q.args[1] {
-			return map[string]any{"datasetReference": map[string]string{"projectId": t.Project, "datasetId": t.Dataset},
-				"location": t.Location}, nil
+			return map[string]any{
+				"datasetReference": map[string]string{"projectId": t.Project, "datasetId": t.Dataset},
+				"location":         t.Location,
+			}, nil
 		}
 	}
 	return nil, missingFailure("dataset %s:%s", q.args[0], q.args[1])
@@ -82,9 +86,13 @@ func (c *Cloud) listTables(q request) (any, *failure) {
 	for _, t := range c.tables {
 		if t.Project == q.args[0] && t.Dataset == q.args[1] {
 			all = append(all,
-				map[string]any{"type": "TABLE",
-					"tableReference": map[string]string{"projectId": t.Project, "datasetId": t.Dataset,
-						"tableId": t.ID}})
+				map[string]any{
+					"type": "TABLE",
+					"tableReference": map[string]string{
+						"projectId": t.Project, "datasetId": t.Dataset,
+						"tableId": t.ID,
+					},
+				})
 		}
 	}
 	from, to, next := c.cutPage(q, len(all), "maxResults")
@@ -179,8 +187,10 @@ func (c *Cloud) queryResults(q request) (any, *failure) {
 // pageOf is a page of an answer, as the query itself or the question for its results tells it.
 func (c *Cloud) pageOf(q request, id string, from int) map[string]any {
 	a := c.answers[id]
-	out := map[string]any{"jobReference": map[string]string{"projectId": q.args[0], "jobId": id,
-		"location": a.location}, "totalBytesProcessed": "1024"}
+	out := map[string]any{"jobReference": map[string]string{
+		"projectId": q.args[0], "jobId": id,
+		"location": a.location,
+	}, "totalBytesProcessed": "1024"}
 	if a.waits {
 		a.waits = false
 		out["jobComplete"] = false

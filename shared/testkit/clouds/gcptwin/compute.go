@@ -206,8 +206,10 @@ func (c *Cloud) change(q request, to string, from ...string) (any, *failure) {
 }
 
 func (c *Cloud) instanceOperation(q request, i *Instance) any {
-	o := &operation{name: fmt.Sprint("operation-", c.nextNumber()), scope: "zones/" + i.Zone,
-		kind: q.op[strings.LastIndex(q.op, ".")+1:], target: i.UID()}
+	o := &operation{
+		name: fmt.Sprint("operation-", c.nextNumber()), scope: "zones/" + i.Zone,
+		kind: q.op[strings.LastIndex(q.op, ".")+1:], target: i.UID(),
+	}
 	if o.kind != "stop" && i.NoCapacity {
 		o.apply = func() {
 			o.code, o.message = "ZONE_RESOURCE_POOL_EXHAUSTED",

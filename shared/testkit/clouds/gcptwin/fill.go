@@ -23,8 +23,10 @@ func (c *Cloud) Fill() {
 	c.AddDatabase(Database{Name: "main", Region: region, Replicas: []string{"copy"}})
 	c.AddDatabase(Database{Name: "copy", Region: region, ReplicaOf: "main"})
 	prod := c.AddCluster(Cluster{Name: "prod", Location: region, Endpoint: "203.0.113.7"})
-	c.AddPool(prod, Pool{Name: "batch", Zones: []string{zone},
-		Scaling: map[string]any{"enabled": true, "minNodeCount": 1, "maxNodeCount": 5}}, 3)
+	c.AddPool(prod, Pool{
+		Name: "batch", Zones: []string{zone},
+		Scaling: map[string]any{"enabled": true, "minNodeCount": 1, "maxNodeCount": 5},
+	}, 3)
 	c.AddService(Service{Name: "shop", Region: region, Min: 2, Max: 9})
 	c.AddService(Service{Name: "hook", Region: region})
 	c.AddWorkstation(region, "ada")

@@ -100,8 +100,10 @@ func (k *Cluster) render() map[string]any {
 	for _, n := range k.Pools {
 		pools = append(pools, n.render())
 	}
-	endpoints := map[string]any{"dnsEndpointConfig": map[string]any{"endpoint": k.DNS,
-		"allowExternalTraffic": k.DNS != ""}}
+	endpoints := map[string]any{"dnsEndpointConfig": map[string]any{
+		"endpoint":             k.DNS,
+		"allowExternalTraffic": k.DNS != "",
+	}}
 	return map[string]any{
 		"privateClusterConfig":        map[string]any{"enablePrivateEndpoint": k.Private},
 		"masterAuth":                  map[string]any{"clusterCaCertificate": k.Authority},
@@ -195,8 +197,10 @@ func (c *Cloud) setPoolScaling(q request) (any, *failure) {
 }
 
 func (c *Cloud) begin(n *Pool, kind string, apply func()) any {
-	n.busy = &operation{name: fmt.Sprint("operation-", c.nextNumber()), kind: kind, target: n.UID(), gke: true,
-		apply: apply}
+	n.busy = &operation{
+		name: fmt.Sprint("operation-", c.nextNumber()), kind: kind, target: n.UID(), gke: true,
+		apply: apply,
+	}
 	c.operations = append(c.operations, n.busy)
 	return n.busy.render()
 }

@@ -62,8 +62,10 @@ func (g *Group) render() map[string]any {
 	if g.GKE {
 		base = strings.TrimSuffix(g.Name, "-grp")
 	}
-	actions := map[string]any{"none": min(g.Up, g.Size), "creating": max(g.Size-g.Up, 0),
-		"deleting": max(g.Up-g.Size, 0)}
+	actions := map[string]any{
+		"none": min(g.Up, g.Size), "creating": max(g.Size-g.Up, 0),
+		"deleting": max(g.Up-g.Size, 0),
+	}
 	status := map[string]any{"isStable": g.Up == g.Size, "stateful": map[string]any{"hasStatefulConfig": g.Stateful}}
 	if g.Scaler != nil {
 		status["autoscaler"] = computeURL + g.scope() + "/autoscalers/" + g.Name
@@ -87,14 +89,18 @@ func (g *Group) renderScaler() map[string]any {
 		"name": g.Name, "target": computeURL + g.scope() + "/instanceGroupManagers/" + g.Name,
 		"description": g.Scaler.Description, "status": "ACTIVE",
 	}
-	policy := map[string]any{"minNumReplicas": g.Scaler.Min, "maxNumReplicas": g.Scaler.Max, "mode": g.Scaler.Mode,
-		"coolDownPeriodSec": g.Scaler.Cooldown}
+	policy := map[string]any{
+		"minNumReplicas": g.Scaler.Min, "maxNumReplicas": g.Scaler.Max, "mode": g.Scaler.Mode,
+		"coolDownPeriodSec": g.Scaler.Cooldown,
+	}
 	if out["autoscalingPolicy"] = policy; g.Scaler.CPU > 0 {
 		policy["cpuUtilization"] = map[string]any{"utilizationTarget": g.Scaler.CPU, "predictiveMethod": "NONE"}
 	}
 	if g.NoCapacity {
-		out["statusDetails"] = []any{map[string]string{"type": "ZONE_RESOURCE_STOCKOUT",
-			"message": "The zone has no machines of this type left"}}
+		out["statusDetails"] = []any{map[string]string{
+			"type":    "ZONE_RESOURCE_STOCKOUT",
+			"message": "The zone has no machines of this type left",
+		}}
 	}
 	return out
 }
@@ -219,8 +225,10 @@ func (s *Scaler) merge(body map[string]any) {
 	if m, ok := policy["mode"].(string); ok {
 		s.Mode = m
 	}
-	for name, to := range map[string]*int64{"minNumReplicas": &s.Min, "maxNumReplicas": &s.Max,
-		"coolDownPeriodSec": &s.Cooldown} {
+	for name, to := range map[string]*int64{
+		"minNumReplicas": &s.Min, "maxNumReplicas": &s.Max,
+		"coolDownPeriodSec": &s.Cooldown,
+	} {
 		if n, ok := numberOf(policy, name); ok {
 			*to = n
 		}
@@ -257,8 +265,10 @@ func (c *Cloud) deleteScaler(q request) (any, *failure) {
 }
 
 func (c *Cloud) groupOperation(g *Group, kind string, apply func()) any {
-	o := &operation{name: fmt.Sprint("operation-", c.nextNumber()), scope: g.scope(), kind: kind, target: g.UID(),
-		apply: apply}
+	o := &operation{
+		name: fmt.Sprint("operation-", c.nextNumber()), scope: g.scope(), kind: kind, target: g.UID(),
+		apply: apply,
+	}
 	c.operations = append(c.operations, o)
 	return o.render()
 }

@@ -39,22 +39,28 @@ func (c *Cloud) AddWorkstation(region, name string) *Managed {
 	config := cluster + "/workstationConfigs/small"
 	for _, path := range []string{cluster, config} {
 		if c.findManaged(path) == nil {
-			c.AddManaged(Managed{Service: service, Path: path,
+			c.AddManaged(Managed{
+				Service: service, Path: path,
 				Body: map[string]any{"host": map[string]any{
 					"gceInstance": map[string]any{"machineType": "e2-standard-4"},
-				}}})
+				}},
+			})
 		}
 	}
-	return c.AddManaged(Managed{Service: service, Path: config + "/workstations/" + name,
-		Body: map[string]any{"createTime": "2026-03-01T16:00:00Z"}})
+	return c.AddManaged(Managed{
+		Service: service, Path: config + "/workstations/" + name,
+		Body: map[string]any{"createTime": "2026-03-01T16:00:00Z"},
+	})
 }
 
 // AddWorkbench adds an instance of Workbench.
 func (c *Cloud) AddWorkbench(zone, name string) *Managed {
 	return c.AddManaged(Managed{
 		Service: "notebooks.googleapis.com", Path: "projects/" + Project + "/locations/" + zone + "/instances/" + name,
-		Body: map[string]any{"createTime": "2026-03-01T16:00:00Z",
-			"gceSetup": map[string]any{"machineType": "e2-standard-4"}},
+		Body: map[string]any{
+			"createTime": "2026-03-01T16:00:00Z",
+			"gceSetup":   map[string]any{"machineType": "e2-standard-4"},
+		},
 	})
 }
 
@@ -64,8 +70,10 @@ func (c *Cloud) AddSparkCluster(region, name string, secondary, localSSDs int) *
 		Service: "dataproc.googleapis.com", Path: "projects/" + Project + "/regions/" + region + "/clusters/" + name,
 		Body: map[string]any{"projectId": Project, "clusterName": name, "config": map[string]any{
 			"masterConfig": map[string]any{"numInstances": 1, "machineTypeUri": "n2-standard-4"},
-			"workerConfig": map[string]any{"numInstances": 2, "machineTypeUri": "n2-standard-4",
-				"diskConfig": map[string]any{"numLocalSsds": localSSDs}},
+			"workerConfig": map[string]any{
+				"numInstances": 2, "machineTypeUri": "n2-standard-4",
+				"diskConfig": map[string]any{"numLocalSsds": localSSDs},
+			},
 			"secondaryWorkerConfig": map[string]any{"numInstances": secondary},
 		}},
 	})

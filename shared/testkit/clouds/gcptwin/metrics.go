@@ -124,12 +124,16 @@ func reduced(all []Series, fields []string, how string) []Series {
 
 func joined(group []Series, fields []string, how string) Series {
 	first := group[0]
-	s := Series{Metric: first.Metric, Resource: first.Resource, Labels: map[string]string{},
-		System: map[string]string{}, User: map[string]string{}, At: map[time.Time]float64{}}
+	s := Series{
+		Metric: first.Metric, Resource: first.Resource, Labels: map[string]string{},
+		System: map[string]string{}, User: map[string]string{}, At: map[time.Time]float64{},
+	}
 	for _, f := range fields {
 		m := fieldName.FindStringSubmatch(f)
-		map[string]map[string]string{"labels": s.Labels, "system_labels": s.System,
-			"user_labels": s.User}[m[2]][m[3]] = fieldOf(f)(first)
+		map[string]map[string]string{
+			"labels": s.Labels, "system_labels": s.System,
+			"user_labels": s.User,
+		}[m[2]][m[3]] = fieldOf(f)(first)
 	}
 	values := map[time.Time][]float64{}
 	for _, one := range group {
@@ -160,8 +164,10 @@ func (s Series) render(from, to time.Time) any {
 		if v, ok := s.At[at]; ok {
 			end := at.Format(time.RFC3339)
 			points = append(points,
-				map[string]any{"interval": map[string]string{"startTime": end, "endTime": end},
-					"value": map[string]any{"doubleValue": v}})
+				map[string]any{
+					"interval": map[string]string{"startTime": end, "endTime": end},
+					"value":    map[string]any{"doubleValue": v},
+				})
 		}
 	}
 	return map[string]any{

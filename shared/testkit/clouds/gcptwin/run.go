@@ -41,15 +41,19 @@ func (s *Service) render() map[string]any {
 	}
 	state := map[string]any{"type": "Ready", "state": "CONDITION_SUCCEEDED"}
 	if s.Failed != "" {
-		state = map[string]any{"type": "Ready", "state": "CONDITION_FAILED", "reason": "HEALTH_CHECK_CONTAINER_ERROR",
-			"message": s.Failed}
+		state = map[string]any{
+			"type": "Ready", "state": "CONDITION_FAILED", "reason": "HEALTH_CHECK_CONTAINER_ERROR",
+			"message": s.Failed,
+		}
 	}
 	return map[string]any{
 		"name": s.path(), "labels": s.Labels, "annotations": s.Annotations, "createTime": "2026-03-01T16:00:00Z",
 		"etag":        strconv.Itoa(s.etag),
 		"reconciling": s.Reconciling, "terminalCondition": state,
-		"scaling": map[string]any{"scalingMode": mode, "manualInstanceCount": s.Manual, "minInstanceCount": s.Min,
-			"maxInstanceCount": s.Max},
+		"scaling": map[string]any{
+			"scalingMode": mode, "manualInstanceCount": s.Manual, "minInstanceCount": s.Min,
+			"maxInstanceCount": s.Max,
+		},
 		"template": map[string]any{"scaling": map[string]any{"minInstanceCount": s.RevisionMin}},
 	}
 }

@@ -89,8 +89,10 @@ func (c *Cloud) listDatabases(q request) (any, *failure) {
 	var warnings []any
 	for _, scope := range c.Unreachable {
 		warnings = append(warnings,
-			map[string]string{"code": "REGION_UNREACHABLE", "region": strings.TrimPrefix(scope, "regions/"),
-				"message": scope + " is unreachable"})
+			map[string]string{
+				"code": "REGION_UNREACHABLE", "region": strings.TrimPrefix(scope, "regions/"),
+				"message": scope + " is unreachable",
+			})
 	}
 	out["warnings"] = warnings
 	return out, nil

@@ -51,8 +51,10 @@ func invalidAutoscaler(resource string, o fields) *failure {
 			"spec.minReplicas: Invalid value: %d: must be from 1 to maxReplicas %d", least, most)
 	}
 	if spec["metrics"] == nil {
-		spec["metrics"] = []any{fields{"type": "Resource",
-			"resource": fields{"name": "cpu", "target": fields{"type": "Utilization", "averageUtilization": 80}}}}
+		spec["metrics"] = []any{fields{
+			"type":     "Resource",
+			"resource": fields{"name": "cpu", "target": fields{"type": "Utilization", "averageUtilization": 80}},
+		}}
 	}
 	return nil
 }

@@ -56,8 +56,10 @@ func scaleOf(q request, o fields) any {
 	meta := valueAt(o, "metadata")
 	return fields{
 		"kind": "Scale", "apiVersion": "autoscaling/v1", "spec": fields{"replicas": wantedReplicas(o)},
-		"metadata": fields{"name": meta["name"], "namespace": meta["namespace"],
-			"resourceVersion": meta["resourceVersion"]},
+		"metadata": fields{
+			"name": meta["name"], "namespace": meta["namespace"],
+			"resourceVersion": meta["resourceVersion"],
+		},
 	}
 }
 

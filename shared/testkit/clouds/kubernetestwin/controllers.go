@@ -104,8 +104,10 @@ func (c *Cluster) settleWorkload(resource string, o fields) {
 		status["observedGeneration"] = fmt.Sprint(meta["generation"])
 	case "daemonsets":
 		was, want = numberOf(valueAt(o, "status")["currentNumberScheduled"], 0), nodesOf(o)
-		status = fields{"observedGeneration": meta["generation"], "desiredNumberScheduled": want,
-			"currentNumberScheduled": want, "numberReady": want}
+		status = fields{
+			"observedGeneration": meta["generation"], "desiredNumberScheduled": want,
+			"currentNumberScheduled": want, "numberReady": want,
+		}
 	}
 	if sameJSON(o["status"], status) {
 		c.removePods(o)

@@ -21,8 +21,10 @@ func (c *Cluster) Fill() {
 	c.Add("scaledobjects", Targeting("shop", "worker", fields{"minReplicaCount": 2}))
 	c.Add("deployments", Named("shop", "asleep", 0))
 	c.Add("cronjobs",
-		fields{"metadata": fields{"namespace": "shop", "name": "nightly"},
-			"spec": fields{"schedule": "0 3 * * *", "suspend": false}})
+		fields{
+			"metadata": fields{"namespace": "shop", "name": "nightly"},
+			"spec":     fields{"schedule": "0 3 * * *", "suspend": false},
+		})
 	cache := Named("scratch", "cache", 1)
 	cache["spec"].(fields)["persistentVolumeClaimRetentionPolicy"] = fields{"whenScaled": "Delete"}
 	cache["spec"].(fields)["volumeClaimTemplates"] = []any{fields{"metadata": fields{"name": "data"}}}

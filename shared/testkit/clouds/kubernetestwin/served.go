@@ -29,8 +29,10 @@ func servedResources(gv string) fields {
 	for _, r := range slices.Sorted(maps.Keys(kinds)) {
 		if groupVersion(r) == gv {
 			list = append(list,
-				fields{"name": r, "kind": kinds[r], "namespaced": r != "namespaces",
-					"verbs": []any{"get", "list", "patch"}})
+				fields{
+					"name": r, "kind": kinds[r], "namespaced": r != "namespaces",
+					"verbs": []any{"get", "list", "patch"},
+				})
 		}
 	}
 	return fields{"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": gv, "resources": list}

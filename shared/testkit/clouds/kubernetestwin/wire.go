@@ -223,8 +223,10 @@ func (c *Cluster) reviewAccess(q request) (any, *failure) {
 		return nil, newFailure(http.StatusBadRequest, "BadRequest", "%s", err)
 	}
 	a := valueAt(r, "spec", "resourceAttributes")
-	ask := request{verb: textOf(a["verb"]), group: textOf(a["group"]), resource: textOf(a["resource"]),
-		sub: textOf(a["subresource"])}
+	ask := request{
+		verb: textOf(a["verb"]), group: textOf(a["group"]), resource: textOf(a["resource"]),
+		sub: textOf(a["subresource"]),
+	}
 	r["status"] = fields{"allowed": !c.forbids(ask.op())}
 	return r, nil
 }
@@ -260,8 +262,10 @@ func (c *Cluster) listObjects(q request) (any, *failure) {
 		page = page[:limit]
 		meta["continue"] = base64.RawURLEncoding.EncodeToString([]byte(strconv.Itoa(from + limit)))
 	}
-	return fields{"kind": kinds[q.resource] + "List", "apiVersion": groupVersion(q.resource), "metadata": meta,
-		"items": page}, nil
+	return fields{
+		"kind": kinds[q.resource] + "List", "apiVersion": groupVersion(q.resource), "metadata": meta,
+		"items": page,
+	}, nil
 }
 
 func (c *Cluster) selectedObjects(q request) []any {

@@ -24,28 +24,32 @@ func NewFromConfig(cfg aws.Config) *Client { return &Client{wire.New(&service, c
 
 // DeleteScalingPolicy calls DeleteScalingPolicy of Application Auto Scaling.
 func (c *Client) DeleteScalingPolicy(ctx context.Context, in *DeleteScalingPolicyInput) (*DeleteScalingPolicyOutput,
-	error) {
+	error,
+) {
 	op := wire.Operation{Name: "DeleteScalingPolicy"}
 	return wire.Call[DeleteScalingPolicyOutput](ctx, c.wire, op, in)
 }
 
 // DeregisterScalableTarget calls DeregisterScalableTarget of Application Auto Scaling.
 func (c *Client) DeregisterScalableTarget(ctx context.Context,
-	in *DeregisterScalableTargetInput) (*DeregisterScalableTargetOutput, error) {
+	in *DeregisterScalableTargetInput,
+) (*DeregisterScalableTargetOutput, error) {
 	op := wire.Operation{Name: "DeregisterScalableTarget"}
 	return wire.Call[DeregisterScalableTargetOutput](ctx, c.wire, op, in)
 }
 
 // DescribeScalableTargets calls DescribeScalableTargets of Application Auto Scaling.
 func (c *Client) DescribeScalableTargets(ctx context.Context,
-	in *DescribeScalableTargetsInput) (*DescribeScalableTargetsOutput, error) {
+	in *DescribeScalableTargetsInput,
+) (*DescribeScalableTargetsOutput, error) {
 	op := wire.Operation{Name: "DescribeScalableTargets"}
 	return wire.Call[DescribeScalableTargetsOutput](ctx, c.wire, op, in)
 }
 
 // DescribeScalingPolicies calls DescribeScalingPolicies of Application Auto Scaling.
 func (c *Client) DescribeScalingPolicies(ctx context.Context,
-	in *DescribeScalingPoliciesInput) (*DescribeScalingPoliciesOutput, error) {
+	in *DescribeScalingPoliciesInput,
+) (*DescribeScalingPoliciesOutput, error) {
 	op := wire.Operation{Name: "DescribeScalingPolicies"}
 	return wire.Call[DescribeScalingPoliciesOutput](ctx, c.wire, op, in)
 }
@@ -58,7 +62,8 @@ func (c *Client) PutScalingPolicy(ctx context.Context, in *PutScalingPolicyInput
 
 // RegisterScalableTarget calls RegisterScalableTarget of Application Auto Scaling.
 func (c *Client) RegisterScalableTarget(ctx context.Context,
-	in *RegisterScalableTargetInput) (*RegisterScalableTargetOutput, error) {
+	in *RegisterScalableTargetInput,
+) (*RegisterScalableTargetOutput, error) {
 	op := wire.Operation{Name: "RegisterScalableTarget"}
 	return wire.Call[RegisterScalableTargetOutput](ctx, c.wire, op, in)
 }

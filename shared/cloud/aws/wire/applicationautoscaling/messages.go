@@ -9,8 +9,7 @@ type DeleteScalingPolicyInput struct {
 }
 
 // DeleteScalingPolicyOutput is the response of DeleteScalingPolicy.
-type DeleteScalingPolicyOutput struct {
-}
+type DeleteScalingPolicyOutput struct{}
 
 // DeregisterScalableTargetInput is the request of DeregisterScalableTarget.
 type DeregisterScalableTargetInput struct {
@@ -20,8 +19,7 @@ type DeregisterScalableTargetInput struct {
 }
 
 // DeregisterScalableTargetOutput is the response of DeregisterScalableTarget.
-type DeregisterScalableTargetOutput struct {
-}
+type DeregisterScalableTargetOutput struct{}
 
 // DescribeScalableTargetsInput is the request of DescribeScalableTargets.
 type DescribeScalableTargetsInput struct {
@@ -61,8 +59,7 @@ type PutScalingPolicyInput struct {
 }
 
 // PutScalingPolicyOutput is the response of PutScalingPolicy.
-type PutScalingPolicyOutput struct {
-}
+type PutScalingPolicyOutput struct{}
 
 // RegisterScalableTargetInput is the request of RegisterScalableTarget.
 type RegisterScalableTargetInput struct {
@@ -75,8 +72,7 @@ type RegisterScalableTargetInput struct {
 }
 
 // RegisterScalableTargetOutput is the response of RegisterScalableTarget.
-type RegisterScalableTargetOutput struct {
-}
+type RegisterScalableTargetOutput struct{}
 
 // ScalableTarget is a part of responses.
 type ScalableTarget struct {

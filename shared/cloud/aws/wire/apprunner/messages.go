@@ -32,8 +32,7 @@ type PauseServiceInput struct {
 }
 
 // PauseServiceOutput is the response of PauseService.
-type PauseServiceOutput struct {
-}
+type PauseServiceOutput struct{}
 
 // ResumeServiceInput is the request of ResumeService.
 type ResumeServiceInput struct {
@@ -41,8 +40,7 @@ type ResumeServiceInput struct {
 }
 
 // ResumeServiceOutput is the response of ResumeService.
-type ResumeServiceOutput struct {
-}
+type ResumeServiceOutput struct{}
 
 // Service is a part of responses.
 type Service struct {

@@ -28,7 +28,8 @@ func (c *Client) DeletePolicy(ctx context.Context, in *DeletePolicyInput) (*Dele
 
 // DescribeAutoScalingGroups calls DescribeAutoScalingGroups of Auto Scaling.
 func (c *Client) DescribeAutoScalingGroups(ctx context.Context,
-	in *DescribeAutoScalingGroupsInput) (*DescribeAutoScalingGroupsOutput, error) {
+	in *DescribeAutoScalingGroupsInput,
+) (*DescribeAutoScalingGroupsOutput, error) {
 	op := wire.Operation{Name: "DescribeAutoScalingGroups"}
 	return wire.Call[DescribeAutoScalingGroupsOutput](ctx, c.wire, op, in)
 }
@@ -59,7 +60,8 @@ func (c *Client) SuspendProcesses(ctx context.Context, in *SuspendProcessesInput
 
 // UpdateAutoScalingGroup calls UpdateAutoScalingGroup of Auto Scaling.
 func (c *Client) UpdateAutoScalingGroup(ctx context.Context,
-	in *UpdateAutoScalingGroupInput) (*UpdateAutoScalingGroupOutput, error) {
+	in *UpdateAutoScalingGroupInput,
+) (*UpdateAutoScalingGroupOutput, error) {
 	op := wire.Operation{Name: "UpdateAutoScalingGroup", NoResult: true}
 	return wire.Call[UpdateAutoScalingGroupOutput](ctx, c.wire, op, in)
 }

@@ -11,8 +11,7 @@ type DeletePolicyInput struct {
 }
 
 // DeletePolicyOutput is the response of DeletePolicy.
-type DeletePolicyOutput struct {
-}
+type DeletePolicyOutput struct{}
 
 // DescribeAutoScalingGroupsInput is the request of DescribeAutoScalingGroups.
 type DescribeAutoScalingGroupsInput struct {
@@ -51,8 +50,7 @@ type PutScalingPolicyInput struct {
 }
 
 // PutScalingPolicyOutput is the response of PutScalingPolicy.
-type PutScalingPolicyOutput struct {
-}
+type PutScalingPolicyOutput struct{}
 
 // ResumeProcessesInput is the request of ResumeProcesses.
 type ResumeProcessesInput struct {
@@ -61,8 +59,7 @@ type ResumeProcessesInput struct {
 }
 
 // ResumeProcessesOutput is the response of ResumeProcesses.
-type ResumeProcessesOutput struct {
-}
+type ResumeProcessesOutput struct{}
 
 // SuspendProcessesInput is the request of SuspendProcesses.
 type SuspendProcessesInput struct {
@@ -71,8 +68,7 @@ type SuspendProcessesInput struct {
 }
 
 // SuspendProcessesOutput is the response of SuspendProcesses.
-type SuspendProcessesOutput struct {
-}
+type SuspendProcessesOutput struct{}
 
 // UpdateAutoScalingGroupInput is the request of UpdateAutoScalingGroup.
 type UpdateAutoScalingGroupInput struct {
@@ -83,8 +79,7 @@ type UpdateAutoScalingGroupInput struct {
 }
 
 // UpdateAutoScalingGroupOutput is the response of UpdateAutoScalingGroup.
-type UpdateAutoScalingGroupOutput struct {
-}
+type UpdateAutoScalingGroupOutput struct{}
 
 // AutoScalingGroup is a part of responses.
 type AutoScalingGroup struct {

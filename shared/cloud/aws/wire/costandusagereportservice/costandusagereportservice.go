@@ -23,7 +23,8 @@ func NewFromConfig(cfg aws.Config) *Client { return &Client{wire.New(&service, c
 
 // DescribeReportDefinitions calls DescribeReportDefinitions of Cost and Usage Report Service.
 func (c *Client) DescribeReportDefinitions(ctx context.Context,
-	in *DescribeReportDefinitionsInput) (*DescribeReportDefinitionsOutput, error) {
+	in *DescribeReportDefinitionsInput,
+) (*DescribeReportDefinitionsOutput, error) {
 	op := wire.Operation{Name: "DescribeReportDefinitions"}
 	return wire.Call[DescribeReportDefinitionsOutput](ctx, c.wire, op, in)
 }

@@ -28,7 +28,8 @@ func (c *Client) DescribeAddresses(ctx context.Context, in *DescribeAddressesInp
 
 // DescribeFastSnapshotRestores calls DescribeFastSnapshotRestores of EC2.
 func (c *Client) DescribeFastSnapshotRestores(ctx context.Context,
-	in *DescribeFastSnapshotRestoresInput) (*DescribeFastSnapshotRestoresOutput, error) {
+	in *DescribeFastSnapshotRestoresInput,
+) (*DescribeFastSnapshotRestoresOutput, error) {
 	op := wire.Operation{Name: "DescribeFastSnapshotRestores"}
 	return wire.Call[DescribeFastSnapshotRestoresOutput](ctx, c.wire, op, in)
 }
@@ -41,14 +42,16 @@ func (c *Client) DescribeImages(ctx context.Context, in *DescribeImagesInput) (*
 
 // DescribeInstanceStatus calls DescribeInstanceStatus of EC2.
 func (c *Client) DescribeInstanceStatus(ctx context.Context,
-	in *DescribeInstanceStatusInput) (*DescribeInstanceStatusOutput, error) {
+	in *DescribeInstanceStatusInput,
+) (*DescribeInstanceStatusOutput, error) {
 	op := wire.Operation{Name: "DescribeInstanceStatus"}
 	return wire.Call[DescribeInstanceStatusOutput](ctx, c.wire, op, in)
 }
 
 // DescribeInstanceTypes calls DescribeInstanceTypes of EC2.
 func (c *Client) DescribeInstanceTypes(ctx context.Context,
-	in *DescribeInstanceTypesInput) (*DescribeInstanceTypesOutput, error) {
+	in *DescribeInstanceTypesInput,
+) (*DescribeInstanceTypesOutput, error) {
 	op := wire.Operation{Name: "DescribeInstanceTypes"}
 	return wire.Call[DescribeInstanceTypesOutput](ctx, c.wire, op, in)
 }
@@ -61,7 +64,8 @@ func (c *Client) DescribeInstances(ctx context.Context, in *DescribeInstancesInp
 
 // DescribeNatGateways calls DescribeNatGateways of EC2.
 func (c *Client) DescribeNatGateways(ctx context.Context, in *DescribeNatGatewaysInput) (*DescribeNatGatewaysOutput,
-	error) {
+	error,
+) {
 	op := wire.Operation{Name: "DescribeNatGateways"}
 	return wire.Call[DescribeNatGatewaysOutput](ctx, c.wire, op, in)
 }
@@ -74,7 +78,8 @@ func (c *Client) DescribeRegions(ctx context.Context, in *DescribeRegionsInput) 
 
 // DescribeRouteTables calls DescribeRouteTables of EC2.
 func (c *Client) DescribeRouteTables(ctx context.Context, in *DescribeRouteTablesInput) (*DescribeRouteTablesOutput,
-	error) {
+	error,
+) {
 	op := wire.Operation{Name: "DescribeRouteTables"}
 	return wire.Call[DescribeRouteTablesOutput](ctx, c.wire, op, in)
 }
@@ -87,7 +92,8 @@ func (c *Client) DescribeSnapshots(ctx context.Context, in *DescribeSnapshotsInp
 
 // DescribeSpotInstanceRequests calls DescribeSpotInstanceRequests of EC2.
 func (c *Client) DescribeSpotInstanceRequests(ctx context.Context,
-	in *DescribeSpotInstanceRequestsInput) (*DescribeSpotInstanceRequestsOutput, error) {
+	in *DescribeSpotInstanceRequestsInput,
+) (*DescribeSpotInstanceRequestsOutput, error) {
 	op := wire.Operation{Name: "DescribeSpotInstanceRequests"}
 	return wire.Call[DescribeSpotInstanceRequestsOutput](ctx, c.wire, op, in)
 }
@@ -106,7 +112,8 @@ func (c *Client) DescribeVolumes(ctx context.Context, in *DescribeVolumesInput) 
 
 // DescribeVpcEndpoints calls DescribeVpcEndpoints of EC2.
 func (c *Client) DescribeVpcEndpoints(ctx context.Context, in *DescribeVpcEndpointsInput) (*DescribeVpcEndpointsOutput,
-	error) {
+	error,
+) {
 	op := wire.Operation{Name: "DescribeVpcEndpoints"}
 	return wire.Call[DescribeVpcEndpointsOutput](ctx, c.wire, op, in)
 }

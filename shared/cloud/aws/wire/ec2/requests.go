@@ -1,8 +1,7 @@
 package ec2
 
 // DescribeAddressesInput is the request of DescribeAddresses.
-type DescribeAddressesInput struct {
-}
+type DescribeAddressesInput struct{}
 
 // DescribeAddressesOutput is the response of DescribeAddresses.
 type DescribeAddressesOutput struct {
@@ -90,8 +89,7 @@ type DescribeNatGatewaysOutput struct {
 }
 
 // DescribeRegionsInput is the request of DescribeRegions.
-type DescribeRegionsInput struct {
-}
+type DescribeRegionsInput struct{}
 
 // DescribeRegionsOutput is the response of DescribeRegions.
 type DescribeRegionsOutput struct {
@@ -181,8 +179,7 @@ type StartInstancesInput struct {
 }
 
 // StartInstancesOutput is the response of StartInstances.
-type StartInstancesOutput struct {
-}
+type StartInstancesOutput struct{}
 
 // StopInstancesInput is the request of StopInstances.
 type StopInstancesInput struct {
@@ -191,8 +188,7 @@ type StopInstancesInput struct {
 }
 
 // StopInstancesOutput is the response of StopInstances.
-type StopInstancesOutput struct {
-}
+type StopInstancesOutput struct{}
 
 // PageToken returns the place of the token that names the page.
 func (i *DescribeFastSnapshotRestoresInput) PageToken() **string { return &i.NextToken }

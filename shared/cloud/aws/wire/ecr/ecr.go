@@ -28,14 +28,16 @@ func (c *Client) DescribeImages(ctx context.Context, in *DescribeImagesInput) (*
 
 // DescribeRepositories calls DescribeRepositories of ECR.
 func (c *Client) DescribeRepositories(ctx context.Context, in *DescribeRepositoriesInput) (*DescribeRepositoriesOutput,
-	error) {
+	error,
+) {
 	op := wire.Operation{Name: "DescribeRepositories"}
 	return wire.Call[DescribeRepositoriesOutput](ctx, c.wire, op, in)
 }
 
 // GetLifecyclePolicy calls GetLifecyclePolicy of ECR.
 func (c *Client) GetLifecyclePolicy(ctx context.Context, in *GetLifecyclePolicyInput) (*GetLifecyclePolicyOutput,
-	error) {
+	error,
+) {
 	op := wire.Operation{Name: "GetLifecyclePolicy"}
 	return wire.Call[GetLifecyclePolicyOutput](ctx, c.wire, op, in)
 }

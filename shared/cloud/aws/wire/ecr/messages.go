@@ -35,8 +35,7 @@ type GetLifecyclePolicyInput struct {
 }
 
 // GetLifecyclePolicyOutput is the response of GetLifecyclePolicy.
-type GetLifecyclePolicyOutput struct {
-}
+type GetLifecyclePolicyOutput struct{}
 
 // ImageDetail is a part of responses.
 type ImageDetail struct {

@@ -28,7 +28,8 @@ func (c *Client) DescribeServices(ctx context.Context, in *DescribeServicesInput
 
 // DescribeTaskDefinition calls DescribeTaskDefinition of ECS.
 func (c *Client) DescribeTaskDefinition(ctx context.Context,
-	in *DescribeTaskDefinitionInput) (*DescribeTaskDefinitionOutput, error) {
+	in *DescribeTaskDefinitionInput,
+) (*DescribeTaskDefinitionOutput, error) {
 	op := wire.Operation{Name: "DescribeTaskDefinition"}
 	return wire.Call[DescribeTaskDefinitionOutput](ctx, c.wire, op, in)
 }

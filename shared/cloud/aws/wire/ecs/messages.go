@@ -59,8 +59,7 @@ type UpdateServiceInput struct {
 }
 
 // UpdateServiceOutput is the response of UpdateService.
-type UpdateServiceOutput struct {
-}
+type UpdateServiceOutput struct{}
 
 // Service is a part of responses.
 type Service struct {

@@ -28,8 +28,10 @@ func (c *Client) DescribeCluster(ctx context.Context, in *DescribeClusterInput) 
 
 // DescribeNodegroup calls DescribeNodegroup of EKS.
 func (c *Client) DescribeNodegroup(ctx context.Context, in *DescribeNodegroupInput) (*DescribeNodegroupOutput, error) {
-	op := wire.Operation{Name: "DescribeNodegroup", Method: "GET",
-		URI: "/clusters/{clusterName}/node-groups/{nodegroupName}"}
+	op := wire.Operation{
+		Name: "DescribeNodegroup", Method: "GET",
+		URI: "/clusters/{clusterName}/node-groups/{nodegroupName}",
+	}
 	return wire.Call[DescribeNodegroupOutput](ctx, c.wire, op, in)
 }
 
@@ -60,13 +62,16 @@ func (c *Client) ListUpdates(ctx context.Context, in *ListUpdatesInput) (*ListUp
 // UpdateNodegroupConfig calls UpdateNodegroupConfig of EKS. All attempts carry one token, so that the update is made
 // once.
 func (c *Client) UpdateNodegroupConfig(ctx context.Context,
-	in *UpdateNodegroupConfigInput) (*UpdateNodegroupConfigOutput, error) {
+	in *UpdateNodegroupConfigInput,
+) (*UpdateNodegroupConfigOutput, error) {
 	token, err := wire.NewToken()
 	if err != nil {
 		return nil, err
 	}
 	in.ClientRequestToken = token
-	op := wire.Operation{Name: "UpdateNodegroupConfig", Method: "POST",
-		URI: "/clusters/{clusterName}/node-groups/{nodegroupName}/update-config", Body: true}
+	op := wire.Operation{
+		Name: "UpdateNodegroupConfig", Method: "POST",
+		URI: "/clusters/{clusterName}/node-groups/{nodegroupName}/update-config", Body: true,
+	}
 	return wire.Call[UpdateNodegroupConfigOutput](ctx, c.wire, op, in)
 }

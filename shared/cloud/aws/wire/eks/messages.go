@@ -83,8 +83,7 @@ type UpdateNodegroupConfigInput struct {
 }
 
 // UpdateNodegroupConfigOutput is the response of UpdateNodegroupConfig.
-type UpdateNodegroupConfigOutput struct {
-}
+type UpdateNodegroupConfigOutput struct{}
 
 // Cluster is a part of responses.
 type Cluster struct {

@@ -22,14 +22,16 @@ func NewFromConfig(cfg aws.Config) *Client { return &Client{wire.New(&service, c
 
 // DescribeCacheClusters calls DescribeCacheClusters of ElastiCache.
 func (c *Client) DescribeCacheClusters(ctx context.Context,
-	in *DescribeCacheClustersInput) (*DescribeCacheClustersOutput, error) {
+	in *DescribeCacheClustersInput,
+) (*DescribeCacheClustersOutput, error) {
 	op := wire.Operation{Name: "DescribeCacheClusters"}
 	return wire.Call[DescribeCacheClustersOutput](ctx, c.wire, op, in)
 }
 
 // DescribeReplicationGroups calls DescribeReplicationGroups of ElastiCache.
 func (c *Client) DescribeReplicationGroups(ctx context.Context,
-	in *DescribeReplicationGroupsInput) (*DescribeReplicationGroupsOutput, error) {
+	in *DescribeReplicationGroupsInput,
+) (*DescribeReplicationGroupsOutput, error) {
 	op := wire.Operation{Name: "DescribeReplicationGroups"}
 	return wire.Call[DescribeReplicationGroupsOutput](ctx, c.wire, op, in)
 }

@@ -56,8 +56,7 @@ type NodeGroup struct {
 }
 
 // NodeGroupMember is a part of responses.
-type NodeGroupMember struct {
-}
+type NodeGroupMember struct{}
 
 // PageToken returns the place of the token that names the page.
 func (i *DescribeReplicationGroupsInput) PageToken() **string { return &i.Marker }

@@ -24,21 +24,24 @@ func NewFromConfig(cfg aws.Config) *Client { return &Client{wire.New(&service, c
 
 // DescribeInstanceHealth calls DescribeInstanceHealth of Elastic Load Balancing.
 func (c *Client) DescribeInstanceHealth(ctx context.Context,
-	in *DescribeInstanceHealthInput) (*DescribeInstanceHealthOutput, error) {
+	in *DescribeInstanceHealthInput,
+) (*DescribeInstanceHealthOutput, error) {
 	op := wire.Operation{Name: "DescribeInstanceHealth"}
 	return wire.Call[DescribeInstanceHealthOutput](ctx, c.wire, op, in)
 }
 
 // DescribeLoadBalancerAttributes calls DescribeLoadBalancerAttributes of Elastic Load Balancing.
 func (c *Client) DescribeLoadBalancerAttributes(ctx context.Context,
-	in *DescribeLoadBalancerAttributesInput) (*DescribeLoadBalancerAttributesOutput, error) {
+	in *DescribeLoadBalancerAttributesInput,
+) (*DescribeLoadBalancerAttributesOutput, error) {
 	op := wire.Operation{Name: "DescribeLoadBalancerAttributes"}
 	return wire.Call[DescribeLoadBalancerAttributesOutput](ctx, c.wire, op, in)
 }
 
 // DescribeLoadBalancers calls DescribeLoadBalancers of Elastic Load Balancing.
 func (c *Client) DescribeLoadBalancers(ctx context.Context,
-	in *DescribeLoadBalancersInput) (*DescribeLoadBalancersOutput, error) {
+	in *DescribeLoadBalancersInput,
+) (*DescribeLoadBalancersOutput, error) {
 	op := wire.Operation{Name: "DescribeLoadBalancers"}
 	return wire.Call[DescribeLoadBalancersOutput](ctx, c.wire, op, in)
 }

@@ -61,8 +61,7 @@ type AccessLog struct {
 }
 
 // Instance is a part of responses.
-type Instance struct {
-}
+type Instance struct{}
 
 // ListenerDescription is a part of responses.
 type ListenerDescription struct {

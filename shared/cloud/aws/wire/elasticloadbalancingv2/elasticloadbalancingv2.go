@@ -30,28 +30,32 @@ func (c *Client) DescribeListeners(ctx context.Context, in *DescribeListenersInp
 
 // DescribeLoadBalancerAttributes calls DescribeLoadBalancerAttributes of Elastic Load Balancing v2.
 func (c *Client) DescribeLoadBalancerAttributes(ctx context.Context,
-	in *DescribeLoadBalancerAttributesInput) (*DescribeLoadBalancerAttributesOutput, error) {
+	in *DescribeLoadBalancerAttributesInput,
+) (*DescribeLoadBalancerAttributesOutput, error) {
 	op := wire.Operation{Name: "DescribeLoadBalancerAttributes"}
 	return wire.Call[DescribeLoadBalancerAttributesOutput](ctx, c.wire, op, in)
 }
 
 // DescribeLoadBalancers calls DescribeLoadBalancers of Elastic Load Balancing v2.
 func (c *Client) DescribeLoadBalancers(ctx context.Context,
-	in *DescribeLoadBalancersInput) (*DescribeLoadBalancersOutput, error) {
+	in *DescribeLoadBalancersInput,
+) (*DescribeLoadBalancersOutput, error) {
 	op := wire.Operation{Name: "DescribeLoadBalancers"}
 	return wire.Call[DescribeLoadBalancersOutput](ctx, c.wire, op, in)
 }
 
 // DescribeTargetGroups calls DescribeTargetGroups of Elastic Load Balancing v2.
 func (c *Client) DescribeTargetGroups(ctx context.Context, in *DescribeTargetGroupsInput) (*DescribeTargetGroupsOutput,
-	error) {
+	error,
+) {
 	op := wire.Operation{Name: "DescribeTargetGroups"}
 	return wire.Call[DescribeTargetGroupsOutput](ctx, c.wire, op, in)
 }
 
 // DescribeTargetHealth calls DescribeTargetHealth of Elastic Load Balancing v2.
 func (c *Client) DescribeTargetHealth(ctx context.Context, in *DescribeTargetHealthInput) (*DescribeTargetHealthOutput,
-	error) {
+	error,
+) {
 	op := wire.Operation{Name: "DescribeTargetHealth"}
 	return wire.Call[DescribeTargetHealthOutput](ctx, c.wire, op, in)
 }

@@ -22,33 +22,45 @@ func NewFromConfig(cfg aws.Config) *Client { return &Client{wire.New(&service, c
 
 // DeleteFunctionConcurrency calls DeleteFunctionConcurrency of Lambda.
 func (c *Client) DeleteFunctionConcurrency(ctx context.Context,
-	in *DeleteFunctionConcurrencyInput) (*DeleteFunctionConcurrencyOutput, error) {
-	op := wire.Operation{Name: "DeleteFunctionConcurrency", Method: "DELETE",
-		URI: "/2017-10-31/functions/{FunctionName}/concurrency", NoResult: true}
+	in *DeleteFunctionConcurrencyInput,
+) (*DeleteFunctionConcurrencyOutput, error) {
+	op := wire.Operation{
+		Name: "DeleteFunctionConcurrency", Method: "DELETE",
+		URI: "/2017-10-31/functions/{FunctionName}/concurrency", NoResult: true,
+	}
 	return wire.Call[DeleteFunctionConcurrencyOutput](ctx, c.wire, op, in)
 }
 
 // DeleteProvisionedConcurrencyConfig calls DeleteProvisionedConcurrencyConfig of Lambda.
 func (c *Client) DeleteProvisionedConcurrencyConfig(ctx context.Context,
-	in *DeleteProvisionedConcurrencyConfigInput) (*DeleteProvisionedConcurrencyConfigOutput, error) {
-	op := wire.Operation{Name: "DeleteProvisionedConcurrencyConfig", Method: "DELETE",
-		URI: "/2019-09-30/functions/{FunctionName}/provisioned-concurrency", NoResult: true}
+	in *DeleteProvisionedConcurrencyConfigInput,
+) (*DeleteProvisionedConcurrencyConfigOutput, error) {
+	op := wire.Operation{
+		Name: "DeleteProvisionedConcurrencyConfig", Method: "DELETE",
+		URI: "/2019-09-30/functions/{FunctionName}/provisioned-concurrency", NoResult: true,
+	}
 	return wire.Call[DeleteProvisionedConcurrencyConfigOutput](ctx, c.wire, op, in)
 }
 
 // GetFunctionConcurrency calls GetFunctionConcurrency of Lambda.
 func (c *Client) GetFunctionConcurrency(ctx context.Context,
-	in *GetFunctionConcurrencyInput) (*GetFunctionConcurrencyOutput, error) {
-	op := wire.Operation{Name: "GetFunctionConcurrency", Method: "GET",
-		URI: "/2019-09-30/functions/{FunctionName}/concurrency"}
+	in *GetFunctionConcurrencyInput,
+) (*GetFunctionConcurrencyOutput, error) {
+	op := wire.Operation{
+		Name: "GetFunctionConcurrency", Method: "GET",
+		URI: "/2019-09-30/functions/{FunctionName}/concurrency",
+	}
 	return wire.Call[GetFunctionConcurrencyOutput](ctx, c.wire, op, in)
 }
 
 // ListFunctionEventInvokeConfigs calls ListFunctionEventInvokeConfigs of Lambda.
 func (c *Client) ListFunctionEventInvokeConfigs(ctx context.Context,
-	in *ListFunctionEventInvokeConfigsInput) (*ListFunctionEventInvokeConfigsOutput, error) {
-	op := wire.Operation{Name: "ListFunctionEventInvokeConfigs", Method: "GET",
-		URI: "/2019-09-25/functions/{FunctionName}/event-invoke-config/list"}
+	in *ListFunctionEventInvokeConfigsInput,
+) (*ListFunctionEventInvokeConfigsOutput, error) {
+	op := wire.Operation{
+		Name: "ListFunctionEventInvokeConfigs", Method: "GET",
+		URI: "/2019-09-25/functions/{FunctionName}/event-invoke-config/list",
+	}
 	return wire.Call[ListFunctionEventInvokeConfigsOutput](ctx, c.wire, op, in)
 }
 
@@ -60,9 +72,12 @@ func (c *Client) ListFunctions(ctx context.Context, in *ListFunctionsInput) (*Li
 
 // ListProvisionedConcurrencyConfigs calls ListProvisionedConcurrencyConfigs of Lambda.
 func (c *Client) ListProvisionedConcurrencyConfigs(ctx context.Context,
-	in *ListProvisionedConcurrencyConfigsInput) (*ListProvisionedConcurrencyConfigsOutput, error) {
-	op := wire.Operation{Name: "ListProvisionedConcurrencyConfigs", Method: "GET",
-		URI: "/2019-09-30/functions/{FunctionName}/provisioned-concurrency?List=ALL"}
+	in *ListProvisionedConcurrencyConfigsInput,
+) (*ListProvisionedConcurrencyConfigsOutput, error) {
+	op := wire.Operation{
+		Name: "ListProvisionedConcurrencyConfigs", Method: "GET",
+		URI: "/2019-09-30/functions/{FunctionName}/provisioned-concurrency?List=ALL",
+	}
 	return wire.Call[ListProvisionedConcurrencyConfigsOutput](ctx, c.wire, op, in)
 }
 
@@ -74,24 +89,32 @@ func (c *Client) ListTags(ctx context.Context, in *ListTagsInput) (*ListTagsOutp
 
 // PutFunctionConcurrency calls PutFunctionConcurrency of Lambda.
 func (c *Client) PutFunctionConcurrency(ctx context.Context,
-	in *PutFunctionConcurrencyInput) (*PutFunctionConcurrencyOutput, error) {
-	op := wire.Operation{Name: "PutFunctionConcurrency", Method: "PUT",
-		URI: "/2017-10-31/functions/{FunctionName}/concurrency", Body: true}
+	in *PutFunctionConcurrencyInput,
+) (*PutFunctionConcurrencyOutput, error) {
+	op := wire.Operation{
+		Name: "PutFunctionConcurrency", Method: "PUT",
+		URI: "/2017-10-31/functions/{FunctionName}/concurrency", Body: true,
+	}
 	return wire.Call[PutFunctionConcurrencyOutput](ctx, c.wire, op, in)
 }
 
 // PutProvisionedConcurrencyConfig calls PutProvisionedConcurrencyConfig of Lambda.
 func (c *Client) PutProvisionedConcurrencyConfig(ctx context.Context,
-	in *PutProvisionedConcurrencyConfigInput) (*PutProvisionedConcurrencyConfigOutput, error) {
-	op := wire.Operation{Name: "PutProvisionedConcurrencyConfig", Method: "PUT",
-		URI: "/2019-09-30/functions/{FunctionName}/provisioned-concurrency", Body: true}
+	in *PutProvisionedConcurrencyConfigInput,
+) (*PutProvisionedConcurrencyConfigOutput, error) {
+	op := wire.Operation{
+		Name: "PutProvisionedConcurrencyConfig", Method: "PUT",
+		URI: "/2019-09-30/functions/{FunctionName}/provisioned-concurrency", Body: true,
+	}
 	return wire.Call[PutProvisionedConcurrencyConfigOutput](ctx, c.wire, op, in)
 }
 
 // TagResource calls TagResource of Lambda.
 func (c *Client) TagResource(ctx context.Context, in *TagResourceInput) (*TagResourceOutput, error) {
-	op := wire.Operation{Name: "TagResource", Method: "POST", URI: "/2017-03-31/tags/{Resource}", Body: true,
-		NoResult: true}
+	op := wire.Operation{
+		Name: "TagResource", Method: "POST", URI: "/2017-03-31/tags/{Resource}", Body: true,
+		NoResult: true,
+	}
 	return wire.Call[TagResourceOutput](ctx, c.wire, op, in)
 }
 

@@ -6,8 +6,7 @@ type DeleteFunctionConcurrencyInput struct {
 }
 
 // DeleteFunctionConcurrencyOutput is the response of DeleteFunctionConcurrency.
-type DeleteFunctionConcurrencyOutput struct {
-}
+type DeleteFunctionConcurrencyOutput struct{}
 
 // DeleteProvisionedConcurrencyConfigInput is the request of DeleteProvisionedConcurrencyConfig.
 type DeleteProvisionedConcurrencyConfigInput struct {
@@ -16,8 +15,7 @@ type DeleteProvisionedConcurrencyConfigInput struct {
 }
 
 // DeleteProvisionedConcurrencyConfigOutput is the response of DeleteProvisionedConcurrencyConfig.
-type DeleteProvisionedConcurrencyConfigOutput struct {
-}
+type DeleteProvisionedConcurrencyConfigOutput struct{}
 
 // GetFunctionConcurrencyInput is the request of GetFunctionConcurrency.
 type GetFunctionConcurrencyInput struct {
@@ -80,8 +78,7 @@ type PutFunctionConcurrencyInput struct {
 }
 
 // PutFunctionConcurrencyOutput is the response of PutFunctionConcurrency.
-type PutFunctionConcurrencyOutput struct {
-}
+type PutFunctionConcurrencyOutput struct{}
 
 // PutProvisionedConcurrencyConfigInput is the request of PutProvisionedConcurrencyConfig.
 type PutProvisionedConcurrencyConfigInput struct {
@@ -91,8 +88,7 @@ type PutProvisionedConcurrencyConfigInput struct {
 }
 
 // PutProvisionedConcurrencyConfigOutput is the response of PutProvisionedConcurrencyConfig.
-type PutProvisionedConcurrencyConfigOutput struct {
-}
+type PutProvisionedConcurrencyConfigOutput struct{}
 
 // TagResourceInput is the request of TagResource.
 type TagResourceInput struct {
@@ -101,8 +97,7 @@ type TagResourceInput struct {
 }
 
 // TagResourceOutput is the response of TagResource.
-type TagResourceOutput struct {
-}
+type TagResourceOutput struct{}
 
 // UntagResourceInput is the request of UntagResource.
 type UntagResourceInput struct {
@@ -111,8 +106,7 @@ type UntagResourceInput struct {
 }
 
 // UntagResourceOutput is the response of UntagResource.
-type UntagResourceOutput struct {
-}
+type UntagResourceOutput struct{}
 
 // FunctionEventInvokeConfig is a part of responses.
 type FunctionEventInvokeConfig struct {

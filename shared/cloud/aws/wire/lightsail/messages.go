@@ -21,8 +21,7 @@ type StartInstanceInput struct {
 }
 
 // StartInstanceOutput is the response of StartInstance.
-type StartInstanceOutput struct {
-}
+type StartInstanceOutput struct{}
 
 // StopInstanceInput is the request of StopInstance.
 type StopInstanceInput struct {
@@ -30,8 +29,7 @@ type StopInstanceInput struct {
 }
 
 // StopInstanceOutput is the response of StopInstance.
-type StopInstanceOutput struct {
-}
+type StopInstanceOutput struct{}
 
 // Instance is a part of responses.
 type Instance struct {

@@ -11,8 +11,7 @@ type DescribeDomainsOutput struct {
 }
 
 // ListDomainNamesInput is the request of ListDomainNames.
-type ListDomainNamesInput struct {
-}
+type ListDomainNamesInput struct{}
 
 // ListDomainNamesOutput is the response of ListDomainNames.
 type ListDomainNamesOutput struct {

@@ -1,8 +1,7 @@
 package organizations
 
 // DescribeOrganizationInput is the request of DescribeOrganization.
-type DescribeOrganizationInput struct {
-}
+type DescribeOrganizationInput struct{}
 
 // DescribeOrganizationOutput is the response of DescribeOrganization.
 type DescribeOrganizationOutput struct {

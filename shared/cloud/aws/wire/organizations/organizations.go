@@ -23,21 +23,24 @@ func NewFromConfig(cfg aws.Config) *Client { return &Client{wire.New(&service, c
 
 // DescribeOrganization calls DescribeOrganization of Organizations.
 func (c *Client) DescribeOrganization(ctx context.Context, in *DescribeOrganizationInput) (*DescribeOrganizationOutput,
-	error) {
+	error,
+) {
 	op := wire.Operation{Name: "DescribeOrganization"}
 	return wire.Call[DescribeOrganizationOutput](ctx, c.wire, op, in)
 }
 
 // ListAccountsForParent calls ListAccountsForParent of Organizations.
 func (c *Client) ListAccountsForParent(ctx context.Context,
-	in *ListAccountsForParentInput) (*ListAccountsForParentOutput, error) {
+	in *ListAccountsForParentInput,
+) (*ListAccountsForParentOutput, error) {
 	op := wire.Operation{Name: "ListAccountsForParent"}
 	return wire.Call[ListAccountsForParentOutput](ctx, c.wire, op, in)
 }
 
 // ListOrganizationalUnitsForParent calls ListOrganizationalUnitsForParent of Organizations.
 func (c *Client) ListOrganizationalUnitsForParent(ctx context.Context,
-	in *ListOrganizationalUnitsForParentInput) (*ListOrganizationalUnitsForParentOutput, error) {
+	in *ListOrganizationalUnitsForParentInput,
+) (*ListOrganizationalUnitsForParentOutput, error) {
 	op := wire.Operation{Name: "ListOrganizationalUnitsForParent"}
 	return wire.Call[ListOrganizationalUnitsForParentOutput](ctx, c.wire, op, in)
 }
@@ -50,7 +53,8 @@ func (c *Client) ListRoots(ctx context.Context, in *ListRootsInput) (*ListRootsO
 
 // ListTagsForResource calls ListTagsForResource of Organizations.
 func (c *Client) ListTagsForResource(ctx context.Context, in *ListTagsForResourceInput) (*ListTagsForResourceOutput,
-	error) {
+	error,
+) {
 	op := wire.Operation{Name: "ListTagsForResource"}
 	return wire.Call[ListTagsForResourceOutput](ctx, c.wire, op, in)
 }

@@ -59,8 +59,7 @@ type StartDBClusterInput struct {
 }
 
 // StartDBClusterOutput is the response of StartDBCluster.
-type StartDBClusterOutput struct {
-}
+type StartDBClusterOutput struct{}
 
 // StartDBInstanceInput is the request of StartDBInstance.
 type StartDBInstanceInput struct {
@@ -68,8 +67,7 @@ type StartDBInstanceInput struct {
 }
 
 // StartDBInstanceOutput is the response of StartDBInstance.
-type StartDBInstanceOutput struct {
-}
+type StartDBInstanceOutput struct{}
 
 // StopDBClusterInput is the request of StopDBCluster.
 type StopDBClusterInput struct {
@@ -77,8 +75,7 @@ type StopDBClusterInput struct {
 }
 
 // StopDBClusterOutput is the response of StopDBCluster.
-type StopDBClusterOutput struct {
-}
+type StopDBClusterOutput struct{}
 
 // StopDBInstanceInput is the request of StopDBInstance.
 type StopDBInstanceInput struct {
@@ -86,8 +83,7 @@ type StopDBInstanceInput struct {
 }
 
 // StopDBInstanceOutput is the response of StopDBInstance.
-type StopDBInstanceOutput struct {
-}
+type StopDBInstanceOutput struct{}
 
 // BlueGreenDeployment is a part of responses.
 type BlueGreenDeployment struct {

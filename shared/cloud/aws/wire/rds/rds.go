@@ -22,28 +22,32 @@ func NewFromConfig(cfg aws.Config) *Client { return &Client{wire.New(&service, c
 
 // DescribeBlueGreenDeployments calls DescribeBlueGreenDeployments of RDS.
 func (c *Client) DescribeBlueGreenDeployments(ctx context.Context,
-	in *DescribeBlueGreenDeploymentsInput) (*DescribeBlueGreenDeploymentsOutput, error) {
+	in *DescribeBlueGreenDeploymentsInput,
+) (*DescribeBlueGreenDeploymentsOutput, error) {
 	op := wire.Operation{Name: "DescribeBlueGreenDeployments"}
 	return wire.Call[DescribeBlueGreenDeploymentsOutput](ctx, c.wire, op, in)
 }
 
 // DescribeDBClusters calls DescribeDBClusters of RDS.
 func (c *Client) DescribeDBClusters(ctx context.Context, in *DescribeDBClustersInput) (*DescribeDBClustersOutput,
-	error) {
+	error,
+) {
 	op := wire.Operation{Name: "DescribeDBClusters"}
 	return wire.Call[DescribeDBClustersOutput](ctx, c.wire, op, in)
 }
 
 // DescribeDBInstances calls DescribeDBInstances of RDS.
 func (c *Client) DescribeDBInstances(ctx context.Context, in *DescribeDBInstancesInput) (*DescribeDBInstancesOutput,
-	error) {
+	error,
+) {
 	op := wire.Operation{Name: "DescribeDBInstances"}
 	return wire.Call[DescribeDBInstancesOutput](ctx, c.wire, op, in)
 }
 
 // DescribeDBMajorEngineVersions calls DescribeDBMajorEngineVersions of RDS.
 func (c *Client) DescribeDBMajorEngineVersions(ctx context.Context,
-	in *DescribeDBMajorEngineVersionsInput) (*DescribeDBMajorEngineVersionsOutput, error) {
+	in *DescribeDBMajorEngineVersionsInput,
+) (*DescribeDBMajorEngineVersionsOutput, error) {
 	op := wire.Operation{Name: "DescribeDBMajorEngineVersions"}
 	return wire.Call[DescribeDBMajorEngineVersionsOutput](ctx, c.wire, op, in)
 }

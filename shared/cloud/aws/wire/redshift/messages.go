@@ -18,8 +18,7 @@ type DescribeClustersOutput struct {
 }
 
 // DescribeStorageInput is the request of DescribeStorage.
-type DescribeStorageInput struct {
-}
+type DescribeStorageInput struct{}
 
 // DescribeStorageOutput is the response of DescribeStorage.
 type DescribeStorageOutput struct {
@@ -32,8 +31,7 @@ type PauseClusterInput struct {
 }
 
 // PauseClusterOutput is the response of PauseCluster.
-type PauseClusterOutput struct {
-}
+type PauseClusterOutput struct{}
 
 // ResumeClusterInput is the request of ResumeCluster.
 type ResumeClusterInput struct {
@@ -41,8 +39,7 @@ type ResumeClusterInput struct {
 }
 
 // ResumeClusterOutput is the response of ResumeCluster.
-type ResumeClusterOutput struct {
-}
+type ResumeClusterOutput struct{}
 
 // Cluster is a part of responses.
 type Cluster struct {
@@ -62,8 +59,7 @@ type Cluster struct {
 }
 
 // HsmStatus is a part of responses.
-type HsmStatus struct {
-}
+type HsmStatus struct{}
 
 // Tag is a part of responses.
 type Tag struct {

@@ -22,7 +22,8 @@ func NewFromConfig(cfg aws.Config) *Client { return &Client{wire.New(&service, c
 
 // GetPublicAccessBlock calls GetPublicAccessBlock of S3 Control.
 func (c *Client) GetPublicAccessBlock(ctx context.Context, in *GetPublicAccessBlockInput) (*GetPublicAccessBlockOutput,
-	error) {
+	error,
+) {
 	op := wire.Operation{
 		Name: "GetPublicAccessBlock", Method: "GET", URI: "/v20180820/configuration/publicAccessBlock",
 		HostPrefix: *in.AccountId + ".",

@@ -47,8 +47,7 @@ type StartNotebookInstanceInput struct {
 }
 
 // StartNotebookInstanceOutput is the response of StartNotebookInstance.
-type StartNotebookInstanceOutput struct {
-}
+type StartNotebookInstanceOutput struct{}
 
 // StopNotebookInstanceInput is the request of StopNotebookInstance.
 type StopNotebookInstanceInput struct {
@@ -56,8 +55,7 @@ type StopNotebookInstanceInput struct {
 }
 
 // StopNotebookInstanceOutput is the response of StopNotebookInstance.
-type StopNotebookInstanceOutput struct {
-}
+type StopNotebookInstanceOutput struct{}
 
 // NotebookInstanceSummary is a part of responses.
 type NotebookInstanceSummary struct {

@@ -22,14 +22,16 @@ func NewFromConfig(cfg aws.Config) *Client { return &Client{wire.New(&service, c
 
 // DescribeNotebookInstance calls DescribeNotebookInstance of SageMaker.
 func (c *Client) DescribeNotebookInstance(ctx context.Context,
-	in *DescribeNotebookInstanceInput) (*DescribeNotebookInstanceOutput, error) {
+	in *DescribeNotebookInstanceInput,
+) (*DescribeNotebookInstanceOutput, error) {
 	op := wire.Operation{Name: "DescribeNotebookInstance"}
 	return wire.Call[DescribeNotebookInstanceOutput](ctx, c.wire, op, in)
 }
 
 // ListNotebookInstances calls ListNotebookInstances of SageMaker.
 func (c *Client) ListNotebookInstances(ctx context.Context,
-	in *ListNotebookInstancesInput) (*ListNotebookInstancesOutput, error) {
+	in *ListNotebookInstancesInput,
+) (*ListNotebookInstancesOutput, error) {
 	op := wire.Operation{Name: "ListNotebookInstances"}
 	return wire.Call[ListNotebookInstancesOutput](ctx, c.wire, op, in)
 }
@@ -42,14 +44,16 @@ func (c *Client) ListTags(ctx context.Context, in *ListTagsInput) (*ListTagsOutp
 
 // StartNotebookInstance calls StartNotebookInstance of SageMaker.
 func (c *Client) StartNotebookInstance(ctx context.Context,
-	in *StartNotebookInstanceInput) (*StartNotebookInstanceOutput, error) {
+	in *StartNotebookInstanceInput,
+) (*StartNotebookInstanceOutput, error) {
 	op := wire.Operation{Name: "StartNotebookInstance", NoResult: true}
 	return wire.Call[StartNotebookInstanceOutput](ctx, c.wire, op, in)
 }
 
 // StopNotebookInstance calls StopNotebookInstance of SageMaker.
 func (c *Client) StopNotebookInstance(ctx context.Context, in *StopNotebookInstanceInput) (*StopNotebookInstanceOutput,
-	error) {
+	error,
+) {
 	op := wire.Operation{Name: "StopNotebookInstance", NoResult: true}
 	return wire.Call[StopNotebookInstanceOutput](ctx, c.wire, op, in)
 }

@@ -22,7 +22,8 @@ func NewFromConfig(cfg aws.Config) *Client { return &Client{wire.New(&service, c
 
 // GetQueueAttributes calls GetQueueAttributes of SQS.
 func (c *Client) GetQueueAttributes(ctx context.Context, in *GetQueueAttributesInput) (*GetQueueAttributesOutput,
-	error) {
+	error,
+) {
 	op := wire.Operation{Name: "GetQueueAttributes"}
 	return wire.Call[GetQueueAttributesOutput](ctx, c.wire, op, in)
 }

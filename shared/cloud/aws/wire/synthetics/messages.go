@@ -32,8 +32,7 @@ type StartCanaryInput struct {
 }
 
 // StartCanaryOutput is the response of StartCanary.
-type StartCanaryOutput struct {
-}
+type StartCanaryOutput struct{}
 
 // StopCanaryInput is the request of StopCanary.
 type StopCanaryInput struct {
@@ -41,8 +40,7 @@ type StopCanaryInput struct {
 }
 
 // StopCanaryOutput is the response of StopCanary.
-type StopCanaryOutput struct {
-}
+type StopCanaryOutput struct{}
 
 // Canary is a part of responses.
 type Canary struct {

@@ -22,7 +22,8 @@ func NewFromConfig(cfg aws.Config) *Client { return &Client{wire.New(&service, c
 
 // DescribeWorkspaces calls DescribeWorkspaces of WorkSpaces.
 func (c *Client) DescribeWorkspaces(ctx context.Context, in *DescribeWorkspacesInput) (*DescribeWorkspacesOutput,
-	error) {
+	error,
+) {
 	op := wire.Operation{Name: "DescribeWorkspaces"}
 	return wire.Call[DescribeWorkspacesOutput](ctx, c.wire, op, in)
 }

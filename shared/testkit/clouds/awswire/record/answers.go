@@ -77,10 +77,14 @@ func (l *answerList) addJSONErrors(codes []string) {
 	for _, c := range append(codes, "ThrottlingException", "UndeclaredException") {
 		l.add("error "+c, http.StatusBadRequest, `{"__type":"com.amazonaws.x#`+c+`","message":"`+message+`"}`)
 	}
-	l.addWithHeader(awswire.Answer{Name: "error in the header", Status: http.StatusNotFound,
-		Body: `{"Message":"` + message + `"}`}, "X-Amzn-ErrorType", "UndeclaredException:http://internal.amazon.com/coral/")
-	l.addWithHeader(awswire.Answer{Name: "error in the query header", Status: http.StatusBadRequest,
-		Body: `{"__type":"UndeclaredException","message":"` + message + `"}`}, "X-Amzn-Query-Error", "AWS.Other;Sender")
+	l.addWithHeader(awswire.Answer{
+		Name: "error in the header", Status: http.StatusNotFound,
+		Body: `{"Message":"` + message + `"}`,
+	}, "X-Amzn-ErrorType", "UndeclaredException:http://internal.amazon.com/coral/")
+	l.addWithHeader(awswire.Answer{
+		Name: "error in the query header", Status: http.StatusBadRequest,
+		Body: `{"__type":"UndeclaredException","message":"` + message + `"}`,
+	}, "X-Amzn-Query-Error", "AWS.Other;Sender")
 	l.add("error as code", http.StatusForbidden, `{"code":"UndeclaredException","message":"`+message+`"}`)
 	l.add(numberedError, http.StatusBadRequest, `{"code":42,"message":"`+message+`"}`)
 	l.add("error without a body", http.StatusInternalServerError, "")

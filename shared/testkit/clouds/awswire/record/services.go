@@ -28,6 +28,7 @@ import (
 	ssqs "github.com/aws/aws-sdk-go-v2/service/sqs"
 	ssynthetics "github.com/aws/aws-sdk-go-v2/service/synthetics"
 	sworkspaces "github.com/aws/aws-sdk-go-v2/service/workspaces"
+
 	napplicationautoscaling "lamplighter.dev/shared/cloud/aws/wire/applicationautoscaling"
 	napprunner "lamplighter.dev/shared/cloud/aws/wire/apprunner"
 	nautoscaling "lamplighter.dev/shared/cloud/aws/wire/autoscaling"

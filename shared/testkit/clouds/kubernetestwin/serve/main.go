@@ -27,8 +27,10 @@ func main() {
 	own, prod, aws := kubernetestwin.New(), kubernetestwin.New(), &awstwin.Cloud{}
 	prod.ChangeUID("8b2f0c51-0000-4000-8000-00000000e4c5")
 	prod.Accept = awstwin.OpensClusters
-	aws.AddCluster(awstwin.Cluster{Name: "prod", Region: "eu-west-1", Endpoint: prod.URL(),
-		Authority: prod.Authority()})
+	aws.AddCluster(awstwin.Cluster{
+		Name: "prod", Region: "eu-west-1", Endpoint: prod.URL(),
+		Authority: prod.Authority(),
+	})
 	for _, c := range []*kubernetestwin.Cluster{own, prod} {
 		c.Fill()
 		go c.Move(ctx, clock.System{}, *pace)

@@ -85,11 +85,7 @@ func (s *service) schedulePlan(ctx context.Context, in *EventPlanPath) (EventDis
 }
 
 func (s *service) cancelPlan(ctx context.Context, in *EventPlanPath) (EventDispatch, error) {
-	p, c, err := s.planToChange(ctx, in)
-	if err != nil {
-		return EventDispatch{}, err
-	}
-	p, w, err := s.plans.Cancel(ctx, p, c)
+	p, w, err := s.cancelCurrent(ctx, in)
 	if err != nil {
 		return EventDispatch{}, err
 	}
@@ -99,6 +95,23 @@ func (s *service) cancelPlan(ctx context.Context, in *EventPlanPath) (EventDispa
 		message = "the plan is cancelled; the executor gives the targets back their original capacity"
 	}
 	return EventDispatch{message, p.ID}, s.startWork(ctx, w)
+}
+
+// cancelTries is how often a plan is read and cancelled: the executor changes it while it begins its work.
+const cancelTries = 3
+
+// cancelCurrent cancels the plan as it is now. If the executor changes it meanwhile, cancelCurrent reads it again.
+func (s *service) cancelCurrent(ctx context.Context, in *EventPlanPath) (readiness.Plan, readiness.Work, error) {
+	for try := 1; ; try++ {
+		p, c, err := s.planToChange(ctx, in)
+		if err != nil {
+			return p, readiness.Work{}, err
+		}
+		p, w, err := s.plans.Cancel(ctx, p, c)
+		if try == cancelTries || !readiness.IsMoved(err) {
+			return p, w, err
+		}
+	}
 }
 
 func (s *service) retryPlan(ctx context.Context, in *EventPlanPath) (EventPlan, error) {

@@ -129,11 +129,13 @@ type conn struct {
 	*net.TCPConn
 	l *Listener
 
-	mu      sync.Mutex
-	busy    bool          // the server has read of a request, and not answered it
-	reading chan struct{} // closed when the Read under way has returned; nil: none is
-	kept    bool          // for the successor
-	unread  []byte        // bytes read after it was kept
+	mu       sync.Mutex
+	busy     bool          // the server has read of a request, and not answered it
+	reading  chan struct{} // closed when the Read under way has returned; nil: none is
+	kept     bool          // for the successor
+	ahead    []byte        // the byte of the next request that the server read while it answered
+	answered bool          // the server has answered the last request that it read
+	unread   []byte        // bytes that the successor reads first
 }
 
 // errKept ends the reads from a connection that is kept for the successor. It wraps net.ErrClosed. The http.Server
@@ -160,6 +162,7 @@ func (c *conn) Read(p []byte) (int, error) {
 		return 0, errKept
 	}
 	c.busy = c.busy || n > 0
+	c.noteRead(p, n)
 	return n, err
 }
 
@@ -167,7 +170,18 @@ func (c *conn) Read(p []byte) (int, error) {
 func (c *conn) setIdle() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.busy = false
+	c.busy, c.answered = len(c.ahead) > 0, true
+}
+
+// noteRead records n bytes that the server has read. The server watches the client of a running request by a read of
+// one byte, which belongs to the next request. The caller holds mu.
+func (c *conn) noteRead(p []byte, n int) {
+	switch {
+	case n == 1 && len(p) == 1:
+		c.ahead = []byte{p[0]}
+	case n > 0:
+		c.ahead, c.answered = nil, false
+	}
 }
 
 // Close closes the connection. During a takeover it keeps the connection for the successor instead. If a request is
@@ -198,16 +212,21 @@ func (c *conn) keepUnlessBusy() {
 	c.l.forget(c, true)
 }
 
-// finish closes a connection that the server has given up. A kept connection stays open.
+// finish closes a connection that the server has given up. A kept connection stays open. A connection on which the
+// server has read the first byte of the next request is kept with that byte.
 func (c *conn) finish(closed bool) {
 	c.mu.Lock()
 	kept := c.kept
+	late := !kept && closed && c.answered && len(c.ahead) > 0 && c.l.isLeaving()
+	if late {
+		c.kept, c.unread = true, c.ahead
+	}
 	c.mu.Unlock()
 	if kept {
 		return
 	}
-	c.l.forget(c, false)
-	if closed {
+	c.l.forget(c, late)
+	if closed && !late {
 		_ = c.TCPConn.Close() // it is closed already, unless a takeover put that off
 	}
 }

@@ -125,6 +125,9 @@ func (p *Plan) lost(lost *table.ConditionError, own int) error {
 var errMoved = fault.New(fault.Conflict,
 	"the plan was changed at the same moment: read it again, and ask again if that is still wanted")
 
+// IsMoved reports whether a change failed because the plan was changed since it was read.
+func IsMoved(err error) bool { return errors.Is(err, errMoved) }
+
 // Change is a change of a plan.
 type Change struct {
 	To      Status // the current status to keep it

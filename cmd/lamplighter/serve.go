@@ -136,7 +136,10 @@ func answer(ctx context.Context, s *local.Service, at *site, ready func(context.
 	}
 	server := &http.Server{
 		Handler: s, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 20 * time.Second, WriteTimeout: 40 * time.Second,
-		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10, ConnState: at.watch,
+		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+	}
+	if at.kept != nil {
+		at.kept.Attach(server)
 	}
 	failed, done := make(chan error, 1), make(chan struct{})
 	go func() { failed <- server.Serve(at) }()

@@ -68,13 +68,6 @@ func (at *site) close() {
 	_ = at.Close() // the server has closed it, or the error is another one
 }
 
-// watch reports the states of connections to the listener of a first stage.
-func (at *site) watch(c net.Conn, state http.ConnState) {
-	if at.kept != nil {
-		at.kept.Watch(c, state)
-	}
-}
-
 // announce prints a message about the running compilation.
 func (at *site) announce(out io.Writer) error {
 	if at.next == nil {

@@ -25,7 +25,7 @@ type Listener struct {
 	changed chan struct{} // closed and replaced when a connection goes
 }
 
-// NewListener returns ln with support for a takeover. Its server must have its Watch as ConnState.
+// NewListener returns ln with support for a takeover. Call Attach with its server before Serve.
 func NewListener(ln *net.TCPListener) *Listener {
 	return &Listener{TCPListener: ln, conns: map[*conn]bool{}, changed: make(chan struct{})}
 }
@@ -58,13 +58,31 @@ func (l *Listener) Close() error {
 	return l.TCPListener.Close()
 }
 
-// Watch is the ConnState of the http.Server.
-func (l *Listener) Watch(nc net.Conn, state http.ConnState) {
+// Attach makes the listener follow the requests of the server: it sets ConnState and ConnContext and wraps Handler.
+func (l *Listener) Attach(server *http.Server) {
+	next := server.Handler
+	server.ConnState = watch
+	server.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
+		return context.WithValue(ctx, connKey{}, c)
+	}
+	server.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if c, ours := r.Context().Value(connKey{}).(*conn); ours {
+			c.beginRequest()
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// connKey is the key of the context value that holds the connection of a request.
+type connKey struct{}
+
+// watch follows the states of a connection.
+func watch(nc net.Conn, state http.ConnState) {
 	c, ours := nc.(*conn)
 	switch {
 	case !ours:
 	case state == http.StateIdle:
-		c.setIdle()
+		c.endRequest()
 	case state == http.StateClosed || state == http.StateHijacked:
 		c.finish(state == http.StateClosed)
 	}
@@ -122,113 +140,6 @@ func (l *Listener) isLeaving() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.leaving
-}
-
-// conn is a connection of a Listener.
-type conn struct {
-	*net.TCPConn
-	l *Listener
-
-	mu       sync.Mutex
-	busy     bool          // the server has read of a request, and not answered it
-	reading  chan struct{} // closed when the Read under way has returned; nil: none is
-	kept     bool          // for the successor
-	ahead    []byte        // the byte of the next request that the server read while it answered
-	answered bool          // the server has answered the last request that it read
-	unread   []byte        // bytes that the successor reads first
-}
-
-// errKept ends the reads from a connection that is kept for the successor. It wraps net.ErrClosed. The http.Server
-// answers any error of a first read by 400, except for io.EOF, timeouts and *net.OpError of a read.
-var errKept = &net.OpError{Op: "read", Err: net.ErrClosed}
-
-// Read returns the bytes that the client sends. It returns errKept once the connection is kept for the successor.
-func (c *conn) Read(p []byte) (int, error) {
-	c.mu.Lock()
-	if c.kept {
-		c.mu.Unlock()
-		return 0, errKept
-	}
-	done := make(chan struct{})
-	c.reading = done
-	c.mu.Unlock()
-	n, err := c.TCPConn.Read(p)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	defer close(done)
-	c.reading = nil
-	if c.kept {
-		c.unread = append(c.unread, p[:n]...)
-		return 0, errKept
-	}
-	c.busy = c.busy || n > 0
-	c.noteRead(p, n)
-	return n, err
-}
-
-// setIdle records that the last request is answered.
-func (c *conn) setIdle() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.busy, c.answered = len(c.ahead) > 0, true
-}
-
-// noteRead records n bytes that the server has read. The server watches the client of a running request by a read of
-// one byte, which belongs to the next request. The caller holds mu.
-func (c *conn) noteRead(p []byte, n int) {
-	switch {
-	case n == 1 && len(p) == 1:
-		c.ahead = []byte{p[0]}
-	case n > 0:
-		c.ahead, c.answered = nil, false
-	}
-}
-
-// Close closes the connection. During a takeover it keeps the connection for the successor instead. If a request is
-// running on it, Close leaves it to the server, which considered it idle just before the request came.
-func (c *conn) Close() error {
-	if !c.l.isLeaving() {
-		c.l.forget(c, false)
-		return c.TCPConn.Close()
-	}
-	c.keepUnlessBusy()
-	return nil
-}
-
-// keepUnlessBusy keeps the connection for the successor, unless a request is running on it.
-func (c *conn) keepUnlessBusy() {
-	c.mu.Lock()
-	if c.busy || c.kept {
-		c.mu.Unlock()
-		return
-	}
-	c.kept = true
-	reading := c.reading
-	c.mu.Unlock()
-	if reading != nil {
-		_ = c.SetReadDeadline(time.Unix(1, 0)) // a connection that failed ends the Read as well
-		<-reading
-	}
-	c.l.forget(c, true)
-}
-
-// finish closes a connection that the server has given up. A kept connection stays open. A connection on which the
-// server has read the first byte of the next request is kept with that byte.
-func (c *conn) finish(closed bool) {
-	c.mu.Lock()
-	kept := c.kept
-	late := !kept && closed && c.answered && len(c.ahead) > 0 && c.l.isLeaving()
-	if late {
-		c.kept, c.unread = true, c.ahead
-	}
-	c.mu.Unlock()
-	if kept {
-		return
-	}
-	c.l.forget(c, late)
-	if closed && !late {
-		_ = c.TCPConn.Close() // it is closed already, unless a takeover put that off
-	}
 }
 
 var _ net.Listener = (*Listener)(nil)

@@ -21,7 +21,6 @@ import (
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/testkit/clouds/awstwin"
-	"lamplighter.dev/shared/testkit/nightly"
 )
 
 // wire is an HTTP client that never retries a request, unlike net/http's. It keeps its connection as long as the
@@ -115,10 +114,7 @@ func eventually(t *testing.T, ok func() bool) {
 	}
 }
 
-// Known defect: in about one run of five a client finds its connection closed before the answer. Until its cause is
-// found, the test runs with .ci/nightly alone.
 func TestTakeover_LosesNoRequest(t *testing.T) {
-	nightly.SkipByDay(t)
 	s := startStage(t)
 	idle := s.newWire(false)
 	if status, _, err := idle.ask(http.MethodGet, "/healthz", ""); status != http.StatusOK {

@@ -179,10 +179,10 @@ func (p *Provider) endpointAllowed(endpoint string) error {
 		return nil
 	}
 	if !p.options.CustomEndpoints {
-		return resource.ErrInvalid("endpointURL is not accepted: this installation allows no custom endpoints")
+		return cloud.ErrInvalid("endpointURL is not accepted: this installation allows no custom endpoints")
 	}
 	if err := p.options.addresses().CheckAddress(endpoint); err != nil {
-		return resource.ErrInvalid("endpointURL: %s", fault.Message(err)) // not repeated: there may be a password in it
+		return cloud.ErrInvalid("endpointURL: %s", fault.Message(err)) // not repeated: there may be a password in it
 	}
 	return nil
 }

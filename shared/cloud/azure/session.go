@@ -42,7 +42,7 @@ const anyAudience = "api://AzureADTokenExchange"
 // openConn makes a connection to an account.
 func (p *Provider) openConn(a cloud.Account) (*conn, error) {
 	if a.NativeID != "" && !subscriptionID.MatchString(a.NativeID) {
-		return nil, errInvalid("%.64q is not the id of an Azure subscription", a.NativeID)
+		return nil, cloud.ErrInvalid("%.64q is not the id of an Azure subscription", a.NativeID)
 	}
 	o := p.clientOptions(a)
 	token, err := p.newCredential(a, o, Audience(a.Org))
@@ -52,7 +52,7 @@ func (p *Provider) openConn(a cloud.Account) (*conn, error) {
 	c, err := arm.NewClient("lamplighter", "v1.0.0", token,
 		&arm.ClientOptions{ClientOptions: o, DisableRPRegistration: true})
 	if err != nil {
-		return nil, errInvalid("the account cannot be opened: %v", err)
+		return nil, cloud.ErrInvalid("the account cannot be opened: %v", err)
 	}
 	out := &conn{
 		account: a, tokens: token, client: &armClient{c.Pipeline(), c.Endpoint()},
@@ -176,7 +176,7 @@ func (p *Provider) newCredential(a cloud.Account, o policy.ClientOptions, audien
 			&azidentity.ClientAssertionCredentialOptions{ClientOptions: o, DisableInstanceDiscovery: true})
 		return asserting{c}, err
 	default:
-		return nil, errInvalid("authMethod %q is not one of service_principal, %s", a.AuthMethod, federation)
+		return nil, cloud.ErrInvalid("authMethod %q is not one of service_principal, %s", a.AuthMethod, federation)
 	}
 }
 
@@ -209,10 +209,10 @@ func keepError(assertion func(context.Context) (string, error)) func(context.Con
 func checkGiven(c map[string]string, names ...string) error {
 	for _, n := range names {
 		if c[n] == "" {
-			return errInvalid("credentials.%s is missing", n)
+			return cloud.ErrInvalid("credentials.%s is missing", n)
 		}
 		if n != "clientSecret" && !entraName.MatchString(c[n]) {
-			return errInvalid("credentials.%s %.128q is not an id of Microsoft Entra", n, c[n])
+			return cloud.ErrInvalid("credentials.%s %.128q is not an id of Microsoft Entra", n, c[n])
 		}
 	}
 	return nil
@@ -225,7 +225,7 @@ func (p *Provider) assertionOf(a cloud.Account, audience string) (func(context.C
 		return func(context.Context) (string, error) { return placeholder, nil }, nil
 	}
 	if p.options.Identity == nil {
-		return nil, errInvalid("authMethod %s: this installation has no identity of its own", federation)
+		return nil, cloud.ErrInvalid("authMethod %s: this installation has no identity of its own", federation)
 	}
 	return func(ctx context.Context) (string, error) {
 		return p.options.Identity.IdentityToken(ctx, audience)

@@ -27,14 +27,15 @@ type bounds struct {
 func (s size) withCapacity(c cloud.Capacity) (size, error) {
 	for _, n := range []*int64{c.Min, c.Max, c.Desired} {
 		if n != nil && (*n < 0 || *n > largestSize) {
-			return s, errInvalid("a size of %d is not possible", *n)
+			return s, cloud.ErrInvalid("a size of %d is not possible", *n)
 		}
 	}
 	if c.Min != nil && c.Max != nil && *c.Min > *c.Max {
-		return s, errInvalid("minimum %d is above maximum %d", *c.Min, *c.Max)
+		return s, cloud.ErrInvalid("minimum %d is above maximum %d", *c.Min, *c.Max)
 	}
 	if s.bounds == nil && (c.Min != nil || c.Max != nil) {
-		return s, errInvalid("it is not autoscaled, so it has no minimum and maximum: give the desired size alone")
+		return s, cloud.ErrInvalid(
+			"it is not autoscaled, so it has no minimum and maximum: give the desired size alone")
 	}
 	s.desired = given64(c.Desired, s.desired)
 	if s.bounds == nil {
@@ -47,11 +48,11 @@ func (s size) withCapacity(c cloud.Capacity) (size, error) {
 func (s size) checkSize() error {
 	switch b := s.bounds; {
 	case b.Min > b.Max:
-		return errInvalid("minimum %d is above maximum %d: give both", b.Min, b.Max)
+		return cloud.ErrInvalid("minimum %d is above maximum %d: give both", b.Min, b.Max)
 	case s.desired < b.Min:
-		return errInvalid("desired %d is below minimum %d: lower the minimum too", s.desired, b.Min)
+		return cloud.ErrInvalid("desired %d is below minimum %d: lower the minimum too", s.desired, b.Min)
 	case s.desired > b.Max:
-		return errInvalid("desired %d is above maximum %d: raise the maximum too", s.desired, b.Max)
+		return cloud.ErrInvalid("desired %d is above maximum %d: raise the maximum too", s.desired, b.Max)
 	}
 	return nil
 }
@@ -86,7 +87,7 @@ func decodeSnapshot[T any](raw json.RawMessage) (v T, ok bool, err error) {
 		return v, false, nil
 	}
 	if err := json.Unmarshal(raw, &v); err != nil {
-		return v, false, errInvalid("the remembered size %s cannot be read: %v", raw, err)
+		return v, false, cloud.ErrInvalid("the remembered size %s cannot be read: %v", raw, err)
 	}
 	return v, true, nil
 }

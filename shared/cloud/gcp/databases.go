@@ -154,7 +154,7 @@ func getDatabase(ctx context.Context, p place, r ref) (*googlerest.DatabaseInsta
 	d, err := call[googlerest.DatabaseInstance](ctx, p.session, googlerest.Get("cloudsql.instances.get",
 		googlerest.SQLAdmin+"projects/{project}/instances/{instance}", p.project, r.name))
 	if err == nil && d.Region != p.region {
-		return nil, notFound("the Cloud SQL instance %s is in %s, not in %s", r.name, d.Region, p.region)
+		return nil, cloud.ErrNotFound("the Cloud SQL instance %s is in %s, not in %s", r.name, d.Region, p.region)
 	}
 	return d, err
 }
@@ -210,7 +210,7 @@ func actDatabase(ctx context.Context, p place, v cloud.Verb, t target) error {
 		return err
 	}
 	if reason := tiedDatabase(d); reason != "" {
-		return errUnsupported("%s", reason)
+		return cloud.ErrUnsupported("%s", reason)
 	}
 	policy := never
 	if v == cloud.Start {

@@ -144,10 +144,10 @@ func (p *Provider) checkEndpoint(endpoint string) error {
 		return nil
 	}
 	if !p.options.CustomEndpoints {
-		return errInvalid("endpointURL is not accepted: this installation allows no custom endpoints")
+		return cloud.ErrInvalid("endpointURL is not accepted: this installation allows no custom endpoints")
 	}
 	if err := p.options.addressPolicy().CheckAddress(endpoint); err != nil {
-		return errInvalid("endpointURL: %s", fault.Message(err)) // not repeated: there may be a password in it
+		return cloud.ErrInvalid("endpointURL: %s", fault.Message(err)) // not repeated: there may be a password in it
 	}
 	return nil
 }

@@ -85,7 +85,7 @@ func setGroupAutoscaling(ctx context.Context, p place, r ref, want cloud.Autosca
 		return err
 	}
 	if reason := tiedGroup(g.InstanceGroupManager); reason != "" {
-		return errUnsupported("%s", reason)
+		return cloud.ErrUnsupported("%s", reason)
 	}
 	to, restore, err := decodeSnapshot[groupNative](want.Native)
 	if err != nil {

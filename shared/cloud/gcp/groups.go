@@ -165,7 +165,7 @@ func listScalers(ctx context.Context, p place, regional bool) (map[string]*googl
 			return byGroup, nil
 		}
 	}
-	return nil, errUnsupported("region %s has more than %d pages of autoscalers", p.region, maxPages)
+	return nil, cloud.ErrUnsupported("region %s has more than %d pages of autoscalers", p.region, maxPages)
 }
 
 func scalersPage(ctx context.Context, p place, regional bool, page string) ([]*googlerest.Autoscaler, string, error) {

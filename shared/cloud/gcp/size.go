@@ -22,17 +22,17 @@ func (s size) withCapacity(c cloud.Capacity) (size, error) {
 			continue
 		}
 		if *f.from < 0 || *f.from > largestSize {
-			return s, errInvalid("a size of %d is not possible", *f.from)
+			return s, cloud.ErrInvalid("a size of %d is not possible", *f.from)
 		}
 		*f.to = *f.from
 	}
 	switch {
 	case s.Min > s.Max:
-		return s, errInvalid("minimum %d is above maximum %d: give both", s.Min, s.Max)
+		return s, cloud.ErrInvalid("minimum %d is above maximum %d: give both", s.Min, s.Max)
 	case c.Desired != nil && s.Desired < s.Min:
-		return s, errInvalid("desired %d is below minimum %d: lower the minimum too", s.Desired, s.Min)
+		return s, cloud.ErrInvalid("desired %d is below minimum %d: lower the minimum too", s.Desired, s.Min)
 	case c.Desired != nil && s.Desired > s.Max:
-		return s, errInvalid("desired %d is above maximum %d: raise the maximum too", s.Desired, s.Max)
+		return s, cloud.ErrInvalid("desired %d is above maximum %d: raise the maximum too", s.Desired, s.Max)
 	}
 	return s, nil
 }
@@ -55,7 +55,7 @@ func decodeSnapshot[T any](raw json.RawMessage) (v T, ok bool, err error) {
 		return v, false, nil
 	}
 	if err := json.Unmarshal(raw, &v); err != nil {
-		return v, false, errInvalid("the remembered state %s cannot be read: %v", raw, err)
+		return v, false, cloud.ErrInvalid("the remembered state %s cannot be read: %v", raw, err)
 	}
 	return v, true, nil
 }

@@ -243,7 +243,7 @@ func describeGroup(ctx context.Context, c asgAPI, uid string) (autoscaling.AutoS
 		return autoscaling.AutoScalingGroup{}, err
 	}
 	if len(found) == 0 {
-		return autoscaling.AutoScalingGroup{}, resource.NotFound("there is no Auto Scaling group %s", uid)
+		return autoscaling.AutoScalingGroup{}, cloud.ErrNotFound("there is no Auto Scaling group %s", uid)
 	}
 	return found[0], nil
 }

@@ -81,7 +81,7 @@ func setGroupAutoscaling(ctx context.Context, c asgAPI, uid string, want cloud.A
 		return err
 	}
 	if n := groupTags(s.group)["eks:nodegroup-name"]; n != "" {
-		return resource.ErrUnsupported("belongs to EKS node group %s, which sets its size", n)
+		return cloud.ErrUnsupported("belongs to EKS node group %s, which sets its size", n)
 	}
 	to, restore, err := resource.DecodeSnapshot[groupNative](want.Native)
 	if err != nil {

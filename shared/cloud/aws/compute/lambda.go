@@ -68,7 +68,7 @@ type function struct {
 func readFunction(ctx context.Context, c *lambda.Client, uid string) (function, error) {
 	f := function{uid: uid}
 	if resource.NameIn(uid, "lambda", "function:") == "" {
-		return f, resource.NotFound("%q is not the ARN of a Lambda function", uid)
+		return f, cloud.ErrNotFound("%q is not the ARN of a Lambda function", uid)
 	}
 	tags, err := c.ListTags(ctx, &lambda.ListTagsInput{Resource: &uid})
 	if err != nil {

@@ -33,7 +33,7 @@ func readScaledService(ctx context.Context, c ecsClient, uid string) (scaledServ
 		return out, err
 	}
 	if reason := tiedService(l.service); reason != "" {
-		return out, resource.ErrUnsupported("%s", reason)
+		return out, cloud.ErrUnsupported("%s", reason)
 	}
 	if l.scaling == nil {
 		return out, nil

@@ -245,11 +245,11 @@ func actNodegroup(ctx context.Context, c EksAPI, v cloud.Verb, t cloud.Target) e
 func liveNodegroup(ctx context.Context, c EksAPI, uid string) (*eks.Nodegroup, error) {
 	cluster, name, ok := NodegroupPath(uid)
 	if !ok {
-		return nil, resource.NotFound("%q is not the ARN of an EKS node group", uid)
+		return nil, cloud.ErrNotFound("%q is not the ARN of an EKS node group", uid)
 	}
 	n, err := describeNodegroup(ctx, c, cluster, name)
 	if err == nil && sdk.ToString(n.NodegroupArn) != uid {
-		return nil, resource.NotFound("the EKS node group %s was made again as %s", uid, sdk.ToString(n.NodegroupArn))
+		return nil, cloud.ErrNotFound("the EKS node group %s was made again as %s", uid, sdk.ToString(n.NodegroupArn))
 	}
 	return n, err
 }

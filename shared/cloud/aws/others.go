@@ -136,7 +136,7 @@ func joinPages(names []string, pages []cloud.ResourcePage, errs []error, left ma
 		}
 	}
 	if len(left) > 0 {
-		out.Next = string(resource.EncodeSnapshot(left))
+		out.Next = string(cloud.EncodeSnapshot(left))
 	}
 	return out
 }

@@ -87,7 +87,7 @@ func nodePoolFacts(r resource, _ *setting) (facts, error) {
 		f.unschedulable = "is a system pool, which keeps at least one node: stop the cluster"
 	}
 	if f.status != cloud.Stopped && (p.Count > 0 || p.Autoscaled) {
-		f.snapshot = encodeSnapshot(nodePoolMemory{p.Count, now.bounds})
+		f.snapshot = cloud.EncodeSnapshot(nodePoolMemory{p.Count, now.bounds})
 	}
 	return f, nil
 }
@@ -115,7 +115,7 @@ func (p aksPool) status() cloud.Status {
 func actNodePool(ctx context.Context, c *armClient, v cloud.Verb, t target) error {
 	to, known := nodePoolMemory{}, true
 	if v == cloud.Start {
-		m, ok, err := decodeSnapshot[nodePoolMemory](t.Snapshot)
+		m, ok, err := cloud.DecodeSnapshot[nodePoolMemory](t.Snapshot, "size")
 		if err != nil {
 			return err
 		}

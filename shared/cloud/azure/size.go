@@ -1,11 +1,6 @@
 package azure
 
-import (
-	"encoding/json"
-	"fmt"
-
-	"lamplighter.dev/shared/cloud"
-)
+import "lamplighter.dev/shared/cloud"
 
 // largestSize is a bound on sizes that no service of Azure comes near.
 const largestSize = 1_000_000
@@ -70,24 +65,4 @@ func (s size) capacityMap() map[string]int64 {
 		m["min"], m["max"] = s.bounds.Min, s.bounds.Max
 	}
 	return m
-}
-
-// encodeSnapshot encodes the state that a stop overwrites and a start restores.
-func encodeSnapshot(v any) json.RawMessage {
-	b, err := json.Marshal(v)
-	if err != nil { // of structs of numbers: a defect of ours
-		panic(fmt.Sprintf("encode snapshot %+v: %v", v, err))
-	}
-	return b
-}
-
-// decodeSnapshot decodes a snapshot; ok is false when there is none.
-func decodeSnapshot[T any](raw json.RawMessage) (v T, ok bool, err error) {
-	if len(raw) == 0 || string(raw) == "null" {
-		return v, false, nil
-	}
-	if err := json.Unmarshal(raw, &v); err != nil {
-		return v, false, cloud.ErrInvalid("the remembered size %s cannot be read: %v", raw, err)
-	}
-	return v, true, nil
 }

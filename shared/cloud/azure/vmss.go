@@ -67,7 +67,7 @@ func scaleSetFacts(r resource, s *setting) (facts, error) {
 		now.bounds = &s.bounds
 	}
 	if f.capacity = now.capacityMap(); n > 0 {
-		f.snapshot = encodeSnapshot(scaleSetMemory{n, s != nil && s.enabled, p.madeAt()})
+		f.snapshot = cloud.EncodeSnapshot(scaleSetMemory{n, s != nil && s.enabled, p.madeAt()})
 	}
 	return f, nil
 }
@@ -145,7 +145,7 @@ func startScaleSet(ctx context.Context, c *armClient, t target, r resource) erro
 // rememberedSet returns the state to restore. It reads the marks on the resource if the set was stopped elsewhere, was
 // made again, or has no snapshot.
 func rememberedSet(t target, r resource) (scaleSetMemory, error) {
-	m, ok, err := decodeSnapshot[scaleSetMemory](t.Snapshot)
+	m, ok, err := cloud.DecodeSnapshot[scaleSetMemory](t.Snapshot, "size")
 	if err != nil {
 		return m, err
 	}

@@ -60,8 +60,8 @@ func (s *settingNative) same(t *settingNative) bool {
 	if s == nil || t == nil {
 		return s == t
 	}
-	return bytes.Equal(encodeSnapshot(s.Properties), encodeSnapshot(t.Properties)) &&
-		bytes.Equal(encodeSnapshot(s.Tags), encodeSnapshot(t.Tags))
+	return bytes.Equal(cloud.EncodeSnapshot(s.Properties), cloud.EncodeSnapshot(t.Properties)) &&
+		bytes.Equal(cloud.EncodeSnapshot(s.Tags), cloud.EncodeSnapshot(t.Tags))
 }
 
 func (s *settingNative) put(ctx context.Context, c *armClient) error {
@@ -118,7 +118,7 @@ func readScaleSetAutoscaling(ctx context.Context, c *armClient, t target) (cloud
 		out.Min, out.Max = t.setting.bounds.Min, t.setting.bounds.Max
 		out.TargetCPUPercent, out.CooldownSeconds = native.Setting.rule()
 	}
-	out.Native = encodeSnapshot(native)
+	out.Native = cloud.EncodeSnapshot(native)
 	return out, nil
 }
 

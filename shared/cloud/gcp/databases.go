@@ -176,7 +176,7 @@ func databaseState(ctx context.Context, p place, r ref, d *googlerest.DatabaseIn
 			newest.Error.Errors[0].Code, newest.Error.Errors[0].Message)
 	}
 	if p := activationPolicy(d); p != never && p != "" {
-		s.Snapshot = encodeSnapshot(databaseMemory{p})
+		s.Snapshot = cloud.EncodeSnapshot(databaseMemory{p})
 	}
 	return s, nil
 }
@@ -214,7 +214,7 @@ func actDatabase(ctx context.Context, p place, v cloud.Verb, t target) error {
 	}
 	policy := never
 	if v == cloud.Start {
-		m, ok, err := decodeSnapshot[databaseMemory](t.snapshot)
+		m, ok, err := cloud.DecodeSnapshot[databaseMemory](t.snapshot, "state")
 		if err != nil {
 			return err
 		}

@@ -139,7 +139,7 @@ func startGroup(ctx context.Context, p place, g group, t target) error {
 // mark in its autoscaler's description. A group that was stopped elsewhere gets the minimum of its autoscaler, which
 // stays off.
 func (g group) remembered(t target) (groupMemory, error) {
-	m, ok, err := decodeSnapshot[groupMemory](t.snapshot)
+	m, ok, err := cloud.DecodeSnapshot[groupMemory](t.snapshot, "state")
 	if err != nil || ok && (m.Made == "" || m.Made == g.CreationTimestamp) {
 		return m, err
 	}

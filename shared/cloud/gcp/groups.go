@@ -337,7 +337,7 @@ func groupState(g group) cloud.State {
 		s.Native += ", autoscaler " + mode
 	}
 	if g.TargetSize > 0 {
-		s.Snapshot = encodeSnapshot(g.stopSnapshot())
+		s.Snapshot = cloud.EncodeSnapshot(g.stopSnapshot())
 	}
 	_, s.Marked = g.stopMark()
 	return s

@@ -59,7 +59,7 @@ func actNodepool(ctx context.Context, p place, v cloud.Verb, t target) error {
 }
 
 func startNodepool(ctx context.Context, p place, n nodepool, t target) error {
-	m, ok, err := decodeSnapshot[nodepoolMemory](t.snapshot)
+	m, ok, err := cloud.DecodeSnapshot[nodepoolMemory](t.snapshot, "state")
 	if err != nil {
 		return err
 	}

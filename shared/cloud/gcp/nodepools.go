@@ -278,7 +278,7 @@ func nodepoolState(n nodepool) cloud.State {
 		Native: fmt.Sprintf("%s, nodes per zone %v", n.Status, n.sizes),
 	}
 	if n.perZone() > 0 {
-		s.Snapshot = encodeSnapshot(nodepoolMemory{Nodes: n.perZone(), Scaling: n.scaling()})
+		s.Snapshot = cloud.EncodeSnapshot(nodepoolMemory{Nodes: n.perZone(), Scaling: n.scaling()})
 	}
 	return s
 }

@@ -43,7 +43,7 @@ func actRunService(ctx context.Context, p place, v cloud.Verb, t target) error {
 
 // remembered returns the number of instances to restore: from the snapshot, else from the annotation, else 0.
 func (s runService) remembered(t target) (int64, error) {
-	m, _, err := decodeSnapshot[runMemory](t.snapshot)
+	m, _, err := cloud.DecodeSnapshot[runMemory](t.snapshot, "state")
 	if err != nil {
 		return 0, err
 	}

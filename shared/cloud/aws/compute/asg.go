@@ -212,7 +212,7 @@ func groupState(g autoscaling.AutoScalingGroup) cloud.State {
 			sdk.ToInt32(g.DesiredCapacity)),
 	}
 	if sdk.ToInt32(g.DesiredCapacity) > 0 {
-		s.Snapshot = resource.EncodeSnapshot(groupMemory{groupSize(g), suspended(g)})
+		s.Snapshot = cloud.EncodeSnapshot(groupMemory{groupSize(g), suspended(g)})
 	}
 	return s
 }
@@ -258,7 +258,7 @@ func stopGroup(ctx context.Context, c asgAPI, g autoscaling.AutoScalingGroup) er
 }
 
 func startGroup(ctx context.Context, c asgAPI, g autoscaling.AutoScalingGroup, t cloud.Target) error {
-	m, ok, err := resource.DecodeSnapshot[groupMemory](t.Snapshot)
+	m, ok, err := cloud.DecodeSnapshot[groupMemory](t.Snapshot, "size")
 	if err != nil {
 		return err
 	}

@@ -154,9 +154,9 @@ func (f function) state() cloud.State {
 	}
 	switch {
 	case f.was != nil && !f.off():
-		s.Snapshot, s.Reason = resource.EncodeSnapshot(f.was), "it was "+f.was.words()+" before it was stopped"
+		s.Snapshot, s.Reason = cloud.EncodeSnapshot(f.was), "it was "+f.was.words()+" before it was stopped"
 	case !f.off():
-		s.Snapshot = resource.EncodeSnapshot(f.functionMemory)
+		s.Snapshot = cloud.EncodeSnapshot(f.functionMemory)
 	}
 	if _, err := f.mark(); err != nil && f.was == nil {
 		s.Unschedulable = err.Error()

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/cloud/aws/resource"
 	"lamplighter.dev/shared/cloud/aws/wire/lambda"
 )
 
@@ -89,7 +88,7 @@ func actFunction(ctx context.Context, c lambdaClient, v cloud.Verb, t cloud.Targ
 	case v == cloud.Stop:
 		return f.stop(ctx, c.Client)
 	}
-	m, known, err := resource.DecodeSnapshot[functionMemory](t.Snapshot)
+	m, known, err := cloud.DecodeSnapshot[functionMemory](t.Snapshot, "size")
 	if err != nil {
 		return err
 	}

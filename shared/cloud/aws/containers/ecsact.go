@@ -147,7 +147,7 @@ func (l live) stop(ctx context.Context, c ecsClient) error {
 
 // start restores the former scaling and count.
 func (l live) start(ctx context.Context, c ecsClient, t cloud.Target) error {
-	m, ok, err := resource.DecodeSnapshot[serviceMemory](t.Snapshot)
+	m, ok, err := cloud.DecodeSnapshot[serviceMemory](t.Snapshot, "size")
 	if err != nil {
 		return err
 	}

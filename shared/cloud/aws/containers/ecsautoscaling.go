@@ -86,7 +86,7 @@ func (s scaledService) size() resource.Size {
 
 func (s scaledService) autoscaling() cloud.Autoscaling {
 	out := resource.AutoscalingOf(s.size(), s.ours, s.other)
-	out.Native = resource.EncodeSnapshot(serviceNative{s.service.DesiredCount, s.scaling, s.ours})
+	out.Native = cloud.EncodeSnapshot(serviceNative{s.service.DesiredCount, s.scaling, s.ours})
 	return out
 }
 
@@ -103,7 +103,7 @@ func setServiceAutoscaling(ctx context.Context, c ecsClient, uid string, want cl
 	if err != nil {
 		return err
 	}
-	to, restore, err := resource.DecodeSnapshot[serviceNative](want.Native)
+	to, restore, err := cloud.DecodeSnapshot[serviceNative](want.Native, "size")
 	if err != nil {
 		return err
 	}

@@ -52,5 +52,5 @@ func (n nested) String() string {
 	if n.Outer == "" && len(n.Queue) == 0 {
 		return ""
 	}
-	return string(EncodeSnapshot(n))
+	return string(cloud.EncodeSnapshot(n))
 }

@@ -1,9 +1,6 @@
 package resource
 
 import (
-	"encoding/json"
-	"fmt"
-
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 
 	"lamplighter.dev/shared/cloud"
@@ -75,26 +72,6 @@ func (s Size) OrUnknown(name string) (Size, error) {
 		return s, cloud.ErrUnsupported("%s", cloud.NoSizeRemembered(name))
 	}
 	return s, nil
-}
-
-// EncodeSnapshot encodes the state that a stop loses.
-func EncodeSnapshot(v any) json.RawMessage {
-	b, err := json.Marshal(v)
-	if err != nil { // structs of numbers and strings cannot fail: a defect of ours
-		panic(fmt.Sprintf("encode snapshot %+v: %v", v, err))
-	}
-	return b
-}
-
-// DecodeSnapshot decodes a snapshot; ok is false when there is none.
-func DecodeSnapshot[T any](raw json.RawMessage) (v T, ok bool, err error) {
-	if len(raw) == 0 || string(raw) == "null" {
-		return v, false, nil
-	}
-	if err := json.Unmarshal(raw, &v); err != nil {
-		return v, false, cloud.ErrInvalid("the remembered size %s cannot be read: %v", raw, err)
-	}
-	return v, true, nil
 }
 
 // CountIf returns the number of members of the list that meet the condition.

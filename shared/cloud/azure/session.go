@@ -16,6 +16,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/endpoint"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
@@ -98,11 +99,11 @@ func (p *Provider) clientOptions(a cloud.Account) policy.ClientOptions {
 	return o
 }
 
-// customCloud makes the endpoint every host of Azure, including the host of tokens. The SDK sends credentials only
+// customCloud makes the address every host of Azure, including the host of tokens. The SDK sends credentials only
 // over https, so it gets an https address; if the operator allows http, the transport changes the scheme for this one
 // host.
-func (p *Provider) customCloud(endpoint string) (azcloud.Configuration, policy.Transporter) {
-	u, err := url.Parse(endpoint)
+func (p *Provider) customCloud(address string) (azcloud.Configuration, policy.Transporter) {
+	u, err := url.Parse(address)
 	if err != nil { // it has been checked
 		u = &url.URL{}
 	}
@@ -113,7 +114,7 @@ func (p *Provider) customCloud(endpoint string) (azcloud.Configuration, policy.T
 			azcloud.ResourceManager: {Endpoint: secure, Audience: "https://management.azure.com"},
 		},
 	}
-	return conf, httpClient(only{u.Scheme, u.Host, p.guarded}, p.options.Timeout)
+	return conf, endpoint.NewClient(only{u.Scheme, u.Host, p.guarded}, p.options.Timeout)
 }
 
 // only carries requests to one host, so that an endpoint cannot send its account's secrets elsewhere.

@@ -172,10 +172,14 @@ func (c *Cloud) AddRole(arn, externalID string) {
 }
 
 // RoundTrip answers a request to any address, so that a client of AWS reaches the twin.
-func (c *Cloud) RoundTrip(r *http.Request) (*http.Response, error) { return twin.Answer(c.serve).RoundTrip(r) }
+func (c *Cloud) RoundTrip(r *http.Request) (*http.Response, error) {
+	return twin.Answer(c.serve).RoundTrip(r)
+}
 
 // ServeHTTP answers as AWS does. A lost answer is a broken connection.
-func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) { twin.Answer(c.serve).ServeHTTP(w, r) }
+func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	twin.Answer(c.serve).ServeHTTP(w, r)
+}
 
 func (c *Cloud) serve(w http.ResponseWriter, r *http.Request) (lost bool) {
 	q, key := decodeRequest(r)

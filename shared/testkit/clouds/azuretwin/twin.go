@@ -155,10 +155,14 @@ func (c *Cloud) ChangeLocked(do func()) {
 }
 
 // RoundTrip answers a request to any address, so that a client that believes to talk to Azure talks to the twin.
-func (c *Cloud) RoundTrip(r *http.Request) (*http.Response, error) { return twin.Answer(c.serve).RoundTrip(r) }
+func (c *Cloud) RoundTrip(r *http.Request) (*http.Response, error) {
+	return twin.Answer(c.serve).RoundTrip(r)
+}
 
 // ServeHTTP answers as Azure does; a lost answer is a broken connection.
-func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) { twin.Answer(c.serve).ServeHTTP(w, r) }
+func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	twin.Answer(c.serve).ServeHTTP(w, r)
+}
 
 func (c *Cloud) serve(w http.ResponseWriter, r *http.Request) (lost bool) {
 	c.mu.Lock()

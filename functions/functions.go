@@ -1,6 +1,6 @@
 // Package functions is the registry: it lists every function with what it declares of itself and the code that answers.
-// The process on a laptop is made of it, and the templates, the eraser, docs/data-model.md and tests are held against it.
-// The functions themselves never import it.
+// The process on a laptop is made of it, and the templates, the eraser, docs/data-model.md and tests are held against
+// it. The functions themselves never import it.
 package functions
 
 import (
@@ -68,8 +68,8 @@ import (
 	"lamplighter.dev/shared/engine/workflow"
 )
 
-// Function is one entry: what the function declares, and what answers, which is groups of operations or a worker. Of the
-// authorizer, the mailer and the notifier, which are called as no other, there is only the declaration.
+// Function is one entry: what the function declares, and what answers, which is groups of operations or a worker. Of
+// the authorizer, the mailer and the notifier, which are called as no other, there is only the declaration.
 type Function struct {
 	platform.Declaration
 	Groups []Group
@@ -82,8 +82,8 @@ type Group func(*platform.Platform) *rest.Group
 // Worker makes what answers a state machine, a schedule, or an API function that waits.
 type Worker func(*platform.Platform, cloud.Providers) workflow.Handler
 
-// All returns the functions, in the order in which the interface description lists their groups. A new one is an entry here,
-// besides its folder and its function in infra/stacks.
+// All returns the functions, in the order in which the interface description lists their groups. A new one is an entry
+// here, besides its folder and its function in infra/stacks.
 func All() []Function {
 	return []Function{
 		{auth.Declaration, []Group{auth.Operations}, nil},
@@ -203,7 +203,8 @@ func asked(h func(*platform.Platform, cloud.Providers) lambdacall.Handler) Worke
 	}
 }
 
-// querying returns what answers questions of line items in this process. In AWS it is Athena (functions/queryrunner/lambda).
+// querying returns what answers questions of line items in this process. In AWS it is Athena
+// (functions/queryrunner/lambda).
 func querying(p *platform.Platform) workflow.Handler {
 	return queryrunner.Handler(p, billfile.NewLineItemEngine(p.Lines, p.Clock))
 }
@@ -213,7 +214,8 @@ func archiving(p *platform.Platform, _ cloud.Providers) workflow.Handler {
 	return workflow.Handler(archiver.Handler(p))
 }
 
-// erasing returns the eraser of what all functions declare. That something cannot be erased is a mistake in a declaration.
+// erasing returns the eraser of what all functions declare. That something cannot be erased is a mistake in a
+// declaration.
 func erasing(p *platform.Platform, _ cloud.Providers) workflow.Handler {
 	walk, err := eraser.NewWalk(Partitions(All()))
 	if err != nil {

@@ -81,7 +81,8 @@ func IsTurnLost(err error) bool {
 }
 
 // ExplainLost returns the error of a write for the caller of its store: the one of explain if a condition of the write
-// failed, and err behind op if the write failed otherwise. It returns a lost turn unchanged, as LimitedList.Add demands.
+// failed, and err behind op if the write failed otherwise. It returns a lost turn unchanged, as LimitedList.Add
+// demands.
 func ExplainLost(err error, op string, explain func(*ConditionError) error) error {
 	lost, ok := errors.AsType[*ConditionError](err)
 	switch {

@@ -134,7 +134,6 @@ func (s *Store[T, P]) Update(ctx context.Context, org string, old, next P, holds
 	return s.write(ctx, org, old, next, holds)
 }
 
-//nolint:revive // what is replaced by what, while what holds
 func (s *Store[T, P]) write(ctx context.Context, org string, old, next P, holds []table.Write) error {
 	was, is := old.Base(), next.Base()
 	is.Generation = was.Generation + 1

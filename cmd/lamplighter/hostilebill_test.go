@@ -15,10 +15,12 @@ import (
 
 	"lamplighter.dev/cmd/lamplighter/local"
 	"lamplighter.dev/shared/testkit/hostilebill"
+	"lamplighter.dev/shared/testkit/race"
 )
 
 // TestServe_OutlivesHostileBills uploads files that once crashed the service to a service in a process of its own.
 func TestServe_OutlivesHostileBills(t *testing.T) {
+	race.SkipRacedBy(t, "cmd/lamplighter/e2e")
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("runs the command for some seconds: not with -short")

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"lamplighter.dev/shared/testkit/race"
 	"lamplighter.dev/shared/testkit/seed"
 )
 
@@ -62,6 +63,9 @@ func (l *Lives) live(tb testing.TB, ctx context.Context, work func(ctx context.C
 // have a few steps more or less in each run.
 const maxDraws = 5
 
+// racedKills is how many runs with kills the race detector watches at most: each runs the same code, more slowly.
+const racedKills = 5
+
 // LosesNothing runs a flow once without kills, and then as many times as kills says with a kill at a random step; in
 // every second of those runs the process that resumes is killed, too. Each run must end in the state of the first one.
 // The seed of the points is printed and can be given back (package seed).
@@ -71,6 +75,9 @@ func LosesNothing(t *testing.T, kills int, flow Flow) {
 	want := flow(t, whole)
 	if whole.steps == 0 {
 		t.Fatal("the flow has no steps: it does not work through its process")
+	}
+	if race.Enabled {
+		kills = min(kills, racedKills)
 	}
 	killed := 0
 	for n := range kills {

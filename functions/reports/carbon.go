@@ -94,7 +94,7 @@ func (s *service) estimateCarbon(ctx context.Context, machines []emitter, from, 
 // runningTime returns how long a machine ran between from and to; to is not in the future. changes are the state
 // changes since from, in order. It returns false if the running time is unknown. The state before the first change
 // follows from that change; without changes, the machine's last seen state applies to the whole time.
-func runningTime(r *inventory.Listed, changes []execution.StateChange, from, to time.Time) (time.Duration, bool) { //nolint:revive // of what, by what, and when
+func runningTime(r *inventory.Listed, changes []execution.StateChange, from, to time.Time) (time.Duration, bool) {
 	if r.Status == cloud.Terminated {
 		to = clock.Earliest(to, r.LastSeenAt)
 	}

@@ -67,7 +67,7 @@ func SameRule(a, b *CPURule) bool {
 		return a == b
 	}
 	same := (a.Cooldown == nil) == (b.Cooldown == nil) && sdk.ToInt32(a.Cooldown) == sdk.ToInt32(b.Cooldown)
-	return same && a.Percent == b.Percent //nolint:revive // both as they were stored
+	return same && a.Percent == b.Percent
 }
 
 // WantedSize returns the sizes of want, which must be checked.

@@ -46,7 +46,7 @@ func Texts(all []string) []string {
 func Count32(n *int32) float64 { return float64(sdk.ToInt32(n)) }
 
 // MissAll notes for all resources that the facts could not be read.
-func MissAll(found []cloud.Resource, err error, need string, names ...string) { //nolint:revive // as miss, of more
+func MissAll(found []cloud.Resource, err error, need string, names ...string) {
 	for i := range found {
 		Miss(found[i].Facts, err, need, names...)
 	}

@@ -143,8 +143,8 @@ func TestAll_OperationGroupsDeclareWhatRestTouches(t *testing.T) {
 	}
 }
 
-// Only the eraser may change or delete a row of an audit log, and what each other function declares to write comes near
-// to none, as IAM compares: there a * matches what lies behind a # too.
+// Only the eraser may change or delete a row of an audit log. The partitions that other functions declare to write must
+// match no audit log as IAM compares them: there a * also matches a #.
 func TestAll_NobodyButTheEraserChangesAuditRows(t *testing.T) {
 	for _, f := range functions.All() {
 		for _, p := range f.Access.Writes {

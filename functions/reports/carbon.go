@@ -17,7 +17,7 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// carbonNote tells in the interface description what the column of carbon holds.
+// carbonNote describes the column of carbon in the interface description.
 const carbonNote = " carbonKgCO2e is the estimated emission of a machine in its running hours of these days, by " +
 	"the published coefficients of carbonSource at 50 % use of its vCPUs. It is null if the machine's family, size " +
 	"or region has no coefficient, or if its running hours are not known. Hours before the machine was discovered, " +

@@ -21,8 +21,8 @@ const ReviewPartition table.Partition = ReviewPrefix + "*"
 // Everybody is the user of a Review for all users of an organization, because one of its roles has changed.
 const Everybody = "*"
 
-// Nobody is the user ID of a Review of the receivers without a maker. It is requested when an event matches one of
-// them.
+// Nobody is the user ID in a Review of the receivers that have no maker. Such a review is requested when an event
+// matches one of them.
 const Nobody = "?"
 
 // reviewTTL is how long a review is kept if it is not carried out.

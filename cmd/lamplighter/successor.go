@@ -46,7 +46,7 @@ type site struct {
 func openSite(ctx context.Context, c choices, stderr io.Writer) (*site, error) {
 	at := &site{path: c.successor, stderr: stderr, stop: func() {}}
 	var err error
-	if at.inherited, err = takeover.Inherit(); err != nil {
+	if at.inherited, err = takeover.InheritListener(); err != nil {
 		return nil, err
 	}
 	if at.inherited != nil {
@@ -59,7 +59,7 @@ func openSite(ctx context.Context, c choices, stderr io.Writer) (*site, error) {
 	at.kept = takeover.NewListener(at.Listener.(*net.TCPListener)) //nolint:forcetypeassert // listen asks for tcp
 	at.Listener = at.kept
 	ctx, at.stop = context.WithCancel(ctx)
-	at.next, err = takeover.Compile(ctx, c.compile, clock.System{})
+	at.next, err = takeover.StartCompilation(ctx, c.compile, clock.System{})
 	return at, err
 }
 

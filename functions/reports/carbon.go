@@ -46,7 +46,7 @@ type emitter struct {
 
 // newEmitter returns the machine of an item. It returns false if the machine has no coefficients.
 func newEmitter(r *inventory.Listed, item *ResourceCost) (emitter, bool) {
-	kg, known := carbon.Hourly(carbon.Machine{
+	kg, known := carbon.EstimateHourly(carbon.Machine{
 		Type: r.Type, Class: r.InstanceType, Region: r.Region,
 		Inputs: r.PriceInputs,
 	})

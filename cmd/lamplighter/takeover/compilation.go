@@ -35,8 +35,8 @@ type Compilation struct {
 	err    error
 }
 
-// Compile starts the command in a shell. The command is killed when ctx ends.
-func Compile(ctx context.Context, command string, clk clock.Clock) (*Compilation, error) {
+// StartCompilation starts the command in a shell. The command is killed when ctx ends.
+func StartCompilation(ctx context.Context, command string, clk clock.Clock) (*Compilation, error) {
 	c := newCompilation(clk)
 	cmd := exec.CommandContext(ctx, "sh", "-c", command) //nolint:gosec // the command line names it
 	inGroup(cmd)

@@ -45,9 +45,9 @@ type accepted struct {
 	err  error
 }
 
-// Inherit returns the listener and connections of the program before, or nil if there was none. Call it once, before
-// any other code reads the environment.
-func Inherit() (*Inherited, error) {
+// InheritListener returns the listener and connections of the program before, or nil if there was none. Call it once,
+// before any other code reads the environment.
+func InheritListener() (*Inherited, error) {
 	fd, err := strconv.Atoi(os.Getenv(variable))
 	if err != nil {
 		return nil, nil //nolint:nilnil,nilerr // nothing was left

@@ -76,8 +76,8 @@ func (l *Listener) Attach(server *http.Server) {
 // connKey is the key of the context value that holds the connection of a request.
 type connKey struct{}
 
-// watch follows the states of a connection.
-func watch(nc net.Conn, state http.ConnState) {
+// watchConn follows the states of a connection.
+func watchConn(nc net.Conn, state http.ConnState) {
 	c, ours := nc.(*conn)
 	switch {
 	case !ours:

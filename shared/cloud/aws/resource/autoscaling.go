@@ -14,8 +14,8 @@ type CPURule struct {
 	Cooldown *int32  `json:"cooldown,omitempty"`
 }
 
-// Strictest returns the rule with the lower percentage, because a group follows that one.
-func Strictest(a, b *CPURule) *CPURule {
+// StricterRule returns the rule with the lower percentage, because a group follows that one.
+func StricterRule(a, b *CPURule) *CPURule {
 	if a == nil || b.Percent < a.Percent {
 		return b
 	}

@@ -41,7 +41,7 @@ type site struct {
 	left      time.Time // when the last connection was accepted
 }
 
-// openSite listens on the address, or takes over the sockets of the program before. It starts to compile the complete
+// openSite listens on the address, or takes over the sockets of the previous program. It starts to compile the complete
 // program if -compile has a command.
 func openSite(ctx context.Context, c choices, stderr io.Writer) (*site, error) {
 	at := &site{path: c.successor, stderr: stderr, stop: func() {}}

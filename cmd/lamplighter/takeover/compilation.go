@@ -159,7 +159,7 @@ func (c *Compilation) Output() string {
 }
 
 // The estimate of the remaining time uses the speed so far. It begins with the speed of two quiet cores: usualSpeed
-// bytes of source a second count for the first usualTime. Linking takes linking besides. Until the packages are
+// bytes of source a second count for the first usualTime. Linking adds linking to the time. Until the packages are
 // listed, perhaps after a download, they are assumed to have usualBytes.
 const (
 	usualBytes = 70_000_000

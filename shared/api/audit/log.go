@@ -131,7 +131,7 @@ func (l *Log) removeUnused() {
 	}
 }
 
-// trail is the maximum age of a previous entry to which the next one refers. Linking searches the chain for that entry,
+// trail is the maximum age of a previous entry that the next one refers to. Linking searches the chain for that entry,
 // so it must not be far back.
 const trail = 10 * time.Minute
 

@@ -61,7 +61,7 @@ func (l *Listener) Close() error {
 // Attach makes the listener follow the requests of the server: it sets ConnState and ConnContext and wraps Handler.
 func (l *Listener) Attach(server *http.Server) {
 	next := server.Handler
-	server.ConnState = watch
+	server.ConnState = watchConn
 	server.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
 		return context.WithValue(ctx, connKey{}, c)
 	}

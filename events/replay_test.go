@@ -103,7 +103,8 @@ func TestEverySampleIsAnsweredByTheBuiltFunction(t *testing.T) {
 }
 
 // stray is a request for a path that no group has.
-const stray = `{"httpMethod":"GET","path":"/no/such/path","headers":{},"multiValueHeaders":{},"requestContext":{"requestId":"stray"}}`
+const stray = `{"httpMethod":"GET","path":"/no/such/path","headers":{},"multiValueHeaders":{},` +
+	`"requestContext":{"requestId":"stray"}}`
 
 // isGroup checks that a function without a sample is an operation group, which needs none: it answers 404 to stray.
 func isGroup(t *testing.T, name string, answer []byte) {

@@ -29,8 +29,8 @@ func Routes(p *platform.Platform, fs []Function) ([]Route, error) {
 	slices.SortFunc(out, func(a, b Route) int { return cmp.Compare(a.Path, b.Path) })
 	for i := range len(out) - 1 {
 		if a, b := out[i], out[i+1]; a.Path == b.Path {
-			return nil, fmt.Errorf("the path %s belongs to the functions %s and %s: give one of them other Routes in its "+
-				"declaration.go", a.Path, a.Function, b.Function)
+			return nil, fmt.Errorf("the path %s belongs to the functions %s and %s: give one of them other Routes in "+
+				"its declaration.go", a.Path, a.Function, b.Function)
 		}
 	}
 	return out, nil

@@ -43,7 +43,8 @@ func TestServe_OutlivesHostileBills(t *testing.T) {
 func serveForTest(t *testing.T, dir string) string {
 	t.Helper()
 	root := filepath.Join("..", "..")
-	cmd := exec.CommandContext(t.Context(), os.Args[0], "serve", "-root", root, "-dir", dir, "-addr", "127.0.0.1:0") //nolint:gosec // TestMain
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "serve", //nolint:gosec // TestMain
+		"-root", root, "-dir", dir, "-addr", "127.0.0.1:0")
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		cmd.Stderr = os.Stderr

@@ -103,7 +103,8 @@ func (at *site) successor(ctx context.Context) <-chan struct{} {
 				"missing: %v\n",
 				at.next.Output(), err)
 		case <-at.next.Done():
-			if out, err := exec.CommandContext(ctx, at.path, "version").CombinedOutput(); err != nil { //nolint:gosec // the command line names it
+			cmd := exec.CommandContext(ctx, at.path, "version") //nolint:gosec // the command line names it
+			if out, err := cmd.CombinedOutput(); err != nil {
 				at.complain("The complete program %s does not start, and does not take over: %v\n%s\n", at.path, err,
 					out)
 				return

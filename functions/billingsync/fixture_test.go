@@ -101,7 +101,8 @@ func newFixtureWith(t *testing.T, more cloud.Providers) *fixture {
 	maps.Copy(providers, more)
 	s.worker = billingsync.Handler(s.Platform, providers)
 	s.Workers = lambdacall.Local{
-		inventory.Connector: connector.Handler(s.Platform, providers), archive.LinkWorker: lambdacall.Handler(links.Handler(s.Platform)),
+		inventory.Connector: connector.Handler(s.Platform, providers),
+		archive.LinkWorker:  lambdacall.Handler(links.Handler(s.Platform)),
 	}
 	s.run(map[string]workflow.Handler{"discovery": discovery.Handler(s.Platform, providers), "billingsync": s.gated})
 	s.Mount(cloudaccounts.Operations, billing.Operations)

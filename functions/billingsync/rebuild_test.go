@@ -73,9 +73,11 @@ const payerNative = "100000000001"
 // connected.
 func payersBill(member string) string {
 	var b strings.Builder
-	b.WriteString("BillingAccountId,SubAccountId,BillingPeriodStart,ChargePeriodStart,ChargePeriodEnd,ChargeCategory,ServiceName,ResourceId,BilledCost,EffectiveCost,ListCost,BillingCurrency,ProviderName\n")
+	b.WriteString("BillingAccountId,SubAccountId,BillingPeriodStart,ChargePeriodStart,ChargePeriodEnd,ChargeCategory," +
+		"ServiceName,ResourceId,BilledCost,EffectiveCost,ListCost,BillingCurrency,ProviderName\n")
 	for sub, amount := range map[string]string{payerNative: "1.5", native: member, "999999999999": "100"} {
-		fmt.Fprintf(&b, "%s,%s,2026-10-01T00:00:00Z,2026-10-02T00:00:00Z,2026-10-03T00:00:00Z,Usage,Compute,r-%s,%s,%s,%s,USD,AWS\n", payerNative, sub, sub, amount, amount, amount)
+		fmt.Fprintf(&b, "%s,%s,2026-10-01T00:00:00Z,2026-10-02T00:00:00Z,2026-10-03T00:00:00Z,Usage,Compute,"+
+			"r-%s,%s,%s,%s,USD,AWS\n", payerNative, sub, sub, amount, amount, amount)
 	}
 	return b.String()
 }

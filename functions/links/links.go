@@ -1,5 +1,6 @@
-// Package links is the worker that makes the addresses of uploads and the links to downloads. Somebody waits for each, so it is apart
-// from the workers that import bills and write exports, whose few executions may all be taken for a night.
+// Package links is the worker that makes the addresses of uploads and the links to downloads. Somebody waits for each,
+// so it is apart from the workers that import bills and write exports, whose few executions may all be taken for a
+// night.
 package links
 
 import (

@@ -192,7 +192,8 @@ func (s *session) answerRead(kind byte, content []byte) error {
 	if kind == askRead {
 		n, err = s.file.Read(p)
 	} else {
-		n, err = s.file.ReadAt(p, int64(binary.LittleEndian.Uint64(content[4:]))) //nolint:gosec // a wrong offset is an error
+		at := int64(binary.LittleEndian.Uint64(content[4:])) //nolint:gosec // a wrong offset is an error
+		n, err = s.file.ReadAt(p, at)
 	}
 	status := byte(readOK)
 	switch {

@@ -122,8 +122,10 @@ func (s scaledGroup) become(ctx context.Context, c asgAPI, to groupNative) error
 		PolicyType:              sdk.String("TargetTrackingScaling"),
 		EstimatedInstanceWarmup: to.Rule.Cooldown,
 		TargetTrackingConfiguration: &autoscaling.TargetTrackingConfiguration{
-			TargetValue:                   &to.Rule.Percent,
-			PredefinedMetricSpecification: &autoscaling.PredefinedMetricSpecification{PredefinedMetricType: autoscaling.MetricTypeASGAverageCPUUtilization},
+			TargetValue: &to.Rule.Percent,
+			PredefinedMetricSpecification: &autoscaling.PredefinedMetricSpecification{
+				PredefinedMetricType: autoscaling.MetricTypeASGAverageCPUUtilization,
+			},
 		},
 	})
 	return err

@@ -39,7 +39,8 @@ contexts: [{name: %[1]s, context: {cluster: %[1]s, user: clusterUser_Group-1_%[1
 clusters: [{name: %[1]s, cluster: {server: %[2]q, certificate-authority-data: %[3]s}}]
 users:
 - name: clusterUser_Group-1_%[1]s
-  user: {exec: {apiVersion: client.authentication.k8s.io/v1beta1, command: kubelogin, args: [get-token, --server-id, %[4]s]}}
+  user: {exec: {apiVersion: client.authentication.k8s.io/v1beta1, command: kubelogin, args: [get-token, --server-id, `+
+		`%[4]s]}}
 `, name, r.Endpoint, base64.StdEncoding.EncodeToString(r.Authority), aksApplication)
 	return okAnswer(map[string]any{"kubeconfigs": []any{map[string]any{
 		"name":  "clusterUser",

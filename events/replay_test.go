@@ -1,4 +1,4 @@
-// Package events holds a sample for every kind of trigger, named <function>.<what>.json. Its tests replay each of
+// Package events holds a sample for every kind of trigger, named <function>.<case>.json. Its tests replay each of
 // them against the built bootstrap of its function through the Lambda Runtime API, and keep the figures of the
 // builds.
 package events_test

@@ -11,7 +11,7 @@ import (
 )
 
 // Route is a path of the API as API Gateway has it: "/actions/{proxy+}". Every method of it goes to one function, so
-// that the function tells an unknown path (404) from an unknown method (405).
+// that the function can tell an unknown path (404) from an unknown method (405).
 type Route struct {
 	Path     string
 	Function string
@@ -19,7 +19,8 @@ type Route struct {
 }
 
 // Routes returns the routes of the API in the order of their paths. A public operation has a route of its own. The
-// others of a function are reached by the routes that it declares, or else by the first segments of their paths.
+// other operations of a function are reached by the routes that it declares, or else by the first segments of their
+// paths.
 func Routes(p *platform.Platform, fs []Function) ([]Route, error) {
 	var out []Route
 	for _, f := range fs {

@@ -118,7 +118,7 @@ func TestPolicy_KilledAtFiftyStepsIsGivenBackAsItWasFound(t *testing.T) {
 					Type: cloud.AWSASG,
 					UID:  c.byType[cloud.AWSASG][0].UID, Region: region,
 				}})
-				lives.Run(t, t.Context(), func(_ context.Context, p *killpoint.Process) error {
+				lives.Run(t.Context(), t, func(_ context.Context, p *killpoint.Process) error {
 					return c.run(c.process(p))
 				})
 				return c.state()

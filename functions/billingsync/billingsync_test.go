@@ -278,8 +278,8 @@ func TestDeleting_AnAccountForgetsHowItsBillsStandAndKeepsItsCosts(t *testing.T)
 func TestPeriods_AreAPageAndAreFiltered(t *testing.T) {
 	s := newFixture(t)
 	a := s.connect()
-	list := func(query string) rest.List[billing.BillingPeriod] {
-		return apitest.Data[rest.List[billing.BillingPeriod]](s.Call(alice, "GET /billing/periods?"+query,
+	list := func(query string) rest.List[billing.Period] {
+		return apitest.Data[rest.List[billing.Period]](s.Call(alice, "GET /billing/periods?"+query,
 			nil).AtMost(1))
 	}
 	if got := list("limit=2&page=2"); got.Total != 13 || len(got.Items) != 2 || got.Items[0].Period != "2026-09" {

@@ -182,10 +182,10 @@ func (s *fixture) status() billing.SyncEntry {
 }
 
 // periods returns the imported periods by month.
-func (s *fixture) periods() map[string]billing.BillingPeriod {
+func (s *fixture) periods() map[string]billing.Period {
 	s.Helper()
-	out := map[string]billing.BillingPeriod{}
-	for _, p := range apitest.Data[rest.List[billing.BillingPeriod]](s.Call(alice, "GET /billing/periods?limit=100",
+	out := map[string]billing.Period{}
+	for _, p := range apitest.Data[rest.List[billing.Period]](s.Call(alice, "GET /billing/periods?limit=100",
 		nil)).Items {
 		out[p.Period] = p
 	}

@@ -96,9 +96,9 @@ func (s *fixture) octoberBy(dim string) map[string]string {
 }
 
 // october returns an account's period of October.
-func (s *fixture) october(accountID string) billing.BillingPeriod {
+func (s *fixture) october(accountID string) billing.Period {
 	s.Helper()
-	all := apitest.Data[rest.List[billing.BillingPeriod]](s.Call(alice,
+	all := apitest.Data[rest.List[billing.Period]](s.Call(alice,
 		"GET /billing/periods?period=2026-10&cloud_account_id="+accountID, nil))
 	if len(all.Items) != 1 {
 		s.Fatalf("%d periods of %s", len(all.Items), accountID)

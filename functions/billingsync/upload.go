@@ -35,7 +35,7 @@ func (w *worker) importUpload(ctx context.Context, in Share) (Share, error) {
 }
 
 // importFile imports an uploaded file, stores the result, and then removes the file.
-func (w *worker) importFile(ctx context.Context, in Share, u billimport.Upload, size int64) (Share, error) { //nolint:revive // see importUpload
+func (w *worker) importFile(ctx context.Context, in Share, u billimport.Upload, size int64) (Share, error) {
 	err := w.changeUpload(ctx, in.Input, func(u *billimport.Upload) { u.Status = billimport.UploadRunning })
 	if err != nil {
 		return in, err

@@ -255,7 +255,7 @@ func TestEveryCallToTheStoreMayFail(t *testing.T) {
 	}
 }
 
-// endures runs a bulk action in which one store call fails. It reports whether the run made that call.
+// endures runs a bulk action and makes one store call fail. It reports whether the run made that call.
 func endures(t *testing.T, harm table.Harm, call int) (reached bool) {
 	t.Helper()
 	w := newFixture(t,

@@ -43,7 +43,7 @@ func (w *worker) makeAddress(ctx context.Context, in billimport.Question) (billi
 	return billimport.Address{URL: url}, err
 }
 
-// makeLink makes the link by which a file is fetched.
+// makeLink returns a link for the download of a file.
 func (w *worker) makeLink(ctx context.Context, in report.ExportLinkQuestion) (report.ExportLink, error) {
 	url, err := w.p.Outbox.Link(ctx, report.ExportObjectName(in.Org, in.JobID), in.FileName, in.Until)
 	return report.ExportLink{URL: url}, err

@@ -57,7 +57,7 @@ func parseTemplate(t *testing.T) templateDoc {
 func (d templateDoc) functions() map[string]string {
 	out := map[string]string{}
 	for id, r := range d.Resources {
-		if folder, ok := stacks.Folder(r.Properties.CodeURI); ok {
+		if folder, ok := stacks.ParseFolder(r.Properties.CodeURI); ok {
 			out[folder] = id
 		}
 	}

@@ -62,10 +62,10 @@ func New(command []string, limit int64) *Reader {
 	return &Reader{command: command, limit: limit, slots: make(chan struct{}, atOnce)}
 }
 
-// Read is bill.Read in a child process. A child that ends before its answer is fault.Invalid, because the file is the
-// cause.
-func (r *Reader) Read( //nolint:revive // the parameters of bill.Read
-	ctx context.Context, form cloud.BillForm, name string, file cloud.BillReader, take func(*bill.Charge) error,
+// Read is billfile.Read in a child process. A child that ends before its answer is fault.Invalid, because the file is
+// the cause.
+func (r *Reader) Read(ctx context.Context, form cloud.BillForm, name string, file cloud.BillReader,
+	take func(*bill.Charge) error,
 ) (billfile.Totals, error) {
 	select {
 	case r.slots <- struct{}{}:

@@ -25,21 +25,17 @@ func (l *Lives) Kills() int { return l.kills }
 
 // Run does work in processes, one after the other, until one completes it without being killed. Work continues from
 // the state of the earlier processes. An error of a process that is alive fails the test.
-//
-//nolint:revive // the test comes before the context, as in all helpers of tests
-func (l *Lives) Run(tb testing.TB, ctx context.Context, work func(ctx context.Context, p *Process) error) {
+func (l *Lives) Run(ctx context.Context, tb testing.TB, work func(ctx context.Context, p *Process) error) {
 	tb.Helper()
 	for {
-		if l.live(tb, ctx, work) {
+		if l.live(ctx, tb, work) {
 			return
 		}
 	}
 }
 
 // live does work in one process; it reports whether the process has survived.
-//
-//nolint:revive // the test comes before the context, as in Run
-func (l *Lives) live(tb testing.TB, ctx context.Context, work func(ctx context.Context, p *Process) error) bool {
+func (l *Lives) live(ctx context.Context, tb testing.TB, work func(ctx context.Context, p *Process) error) bool {
 	tb.Helper()
 	var at Point
 	if l.kills < len(l.points) {

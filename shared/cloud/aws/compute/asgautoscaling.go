@@ -57,7 +57,7 @@ func (s *scaledGroup) take(p autoscaling.ScalingPolicy) {
 	if sdk.ToString(p.PolicyName) == cloud.CPURule {
 		s.ours = rule
 	} else {
-		s.other = resource.Strictest(s.other, rule)
+		s.other = resource.StricterRule(s.other, rule)
 	}
 }
 

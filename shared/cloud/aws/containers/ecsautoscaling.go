@@ -72,7 +72,7 @@ func (s *scaledService) take(p applicationautoscaling.ScalingPolicy) {
 	if ours {
 		s.ours = rule
 	} else {
-		s.other = resource.Strictest(s.other, rule)
+		s.other = resource.StricterRule(s.other, rule)
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// aksApplication is the one of Entra that every AKS cluster takes tokens for.
+// aksApplication is the ID of an Entra application. Every AKS cluster accepts tokens for it.
 const aksApplication = "6dae42f8-4368-4678-94ff-3960e28e3630"
 
 // OpensClusters reports whether a token was given out for AKS, as its clusters ask Entra.

@@ -58,8 +58,8 @@ import (
 	nworkspaces "lamplighter.dev/shared/cloud/aws/wire/workspaces"
 )
 
-// services are the clients of the SDK and of this repository, with the operations to record.
-func services() []service {
+// listServices returns the clients of the SDK and of this repository, with the operations to record.
+func listServices() []service {
 	return []service{
 		{
 			"applicationautoscaling", sapplicationautoscaling.NewFromConfig, napplicationautoscaling.NewFromConfig,

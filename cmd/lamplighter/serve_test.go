@@ -19,6 +19,7 @@ import (
 	"lamplighter.dev/shared/cloud/simulated"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/money"
+	"lamplighter.dev/shared/testkit/race"
 )
 
 // served is a `lamplighter serve` in this process.
@@ -92,6 +93,7 @@ func (s *served) shut(t *testing.T) {
 
 // needShell skips the test on systems without a shell for the commands.
 func needShell(t *testing.T) {
+	race.SkipRacedBy(t, "cmd/lamplighter/e2e")
 	t.Helper()
 	for _, tool := range []string{"bash", "curl", "sed"} {
 		if _, err := exec.LookPath(tool); err != nil {

@@ -89,7 +89,8 @@ func newFixtureWith(t *testing.T, more cloud.Providers) *fixture {
 	maps.Copy(providers, more)
 	s.worker = billingsync.Handler(s.Platform, providers)
 	s.Workers = lambdacall.Local{
-		inventory.Connector: connector.Handler(s.Platform, providers), archive.LinkWorker: lambdacall.Handler(links.Handler(s.Platform)),
+		inventory.Connector: connector.Handler(s.Platform, providers),
+		archive.LinkWorker:  lambdacall.Handler(links.Handler(s.Platform)),
 	}
 	s.run(map[string]workflow.Handler{"discovery": discovery.Handler(s.Platform, providers), "billingsync": s.gated})
 	s.Mount(cloudaccounts.Operations, billing.Operations)
@@ -169,10 +170,10 @@ func (s *fixture) status() billing.SyncEntry {
 }
 
 // periods returns the imported periods by month.
-func (s *fixture) periods() map[string]billing.BillingPeriod {
+func (s *fixture) periods() map[string]billing.Period {
 	s.Helper()
-	out := map[string]billing.BillingPeriod{}
-	for _, p := range apitest.Data[rest.List[billing.BillingPeriod]](s.Call(alice, "GET /billing/periods?limit=100",
+	out := map[string]billing.Period{}
+	for _, p := range apitest.Data[rest.List[billing.Period]](s.Call(alice, "GET /billing/periods?limit=100",
 		nil)).Items {
 		out[p.Period] = p
 	}

@@ -106,7 +106,7 @@ func TestKilledAtAnyStep_UploadsAddUpToTheCent(t *testing.T) {
 			header + charge("7", "2026-10", "04"),
 		}
 		var jobs []string
-		lives.Run(t, s.In("org_a"), func(ctx context.Context, p *killpoint.Process) error {
+		lives.Run(s.In("org_a"), t, func(ctx context.Context, p *killpoint.Process) error {
 			for n := range files {
 				if n == len(jobs) {
 					s.clk.Advance(1)
@@ -141,7 +141,7 @@ func TestKilledAtAnyStep_ImportsAddUpToTheCent(t *testing.T) {
 		s.change(a.ID, settings{"size": "3", "bills": "focus"})
 		s.Workflow = apitest.Idle{}
 		apitest.Data[rest.Job](s.Call(alice, "POST /billing/verify", nil), 202)
-		lives.Run(t, s.In("org_a"), func(ctx context.Context, p *killpoint.Process) error {
+		lives.Run(s.In("org_a"), t, func(ctx context.Context, p *killpoint.Process) error {
 			return s.service().Run(ctx, p.Platform(s.Platform))
 		})
 		s.wantPlanted(s.plan(settings{"size": "3", "bills": "focus"}))

@@ -52,7 +52,7 @@ func TestKilledAtAnyStep_DiscoveriesLoseNothing(t *testing.T) {
 		s := newFixture(t, map[string]string{"size": "30", "regions": "2"})
 		s.Workflow = apitest.Idle{}
 		passes, changed := 0, false
-		lives.Run(t, s.ctx, func(ctx context.Context, p *killpoint.Process) error {
+		lives.Run(s.ctx, t, func(ctx context.Context, p *killpoint.Process) error {
 			for ; passes < 2; passes++ {
 				mine := p.Platform(s.Platform)
 				if passes == 1 && !changed {

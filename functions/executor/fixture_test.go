@@ -37,8 +37,8 @@ type fixture struct {
 	written   *atomic.Int64 // units
 }
 
-// shareOutsideBubbles creates what all bubbles of testing/synctest share and none may create: the compressors of the
-// index and of events, and the decompressor of events.
+// shareOutsideBubbles creates the compressors of the index and of events, and the decompressor of events. All bubbles
+// of testing/synctest share them, and no bubble may create them.
 func shareOutsideBubbles(t *testing.T) {
 	t.Helper()
 	newFixture(t, map[string]string{"size": "40"})

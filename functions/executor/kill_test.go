@@ -28,9 +28,9 @@ const bulkSize = 1000
 // killCount are fifty; with the race detector, under which a process needs long to begin, enough for races.
 func killCount() int {
 	if race.Enabled {
-		return 10
+		return 5
 	}
-	return nightly.Count(15, 50)
+	return nightly.CountTries(15, 50)
 }
 
 // TestKilledManyTimesABulkActionLosesNothing kills the process that runs bulk actions of 1,000 resources, at random

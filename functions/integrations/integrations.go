@@ -144,7 +144,8 @@ func (s *service) issue(ctx context.Context, i *receiver.Integration) (*string, 
 
 // prepareChange is prepare for a change from old to next. It holds only references that are new in next. An unchanged
 // reference may be deleted by now, which is no reason to refuse the change.
-func (s *service) prepareChange(ctx context.Context, old, next *receiver.Integration, given map[string]string) ([]table.Write, error) { //nolint:revive // from, to
+func (s *service) prepareChange(ctx context.Context, old, next *receiver.Integration, given map[string]string,
+) ([]table.Write, error) {
 	if err := s.shape(ctx, next, given); err != nil {
 		return nil, err
 	}

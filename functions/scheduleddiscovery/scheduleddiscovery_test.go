@@ -17,6 +17,7 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/testkit/apitest"
 	"lamplighter.dev/shared/testkit/clocktest"
+	"lamplighter.dev/shared/testkit/race"
 )
 
 var midnight = time.Date(2026, time.March, 29, 0, 0, 0, 0, time.UTC) // clocks in Europe are put forward on that day
@@ -106,6 +107,7 @@ func (s *fixture) checkEach(accounts, times int) {
 }
 
 func TestEachAccount_IsDiscoveredFourTimesADay(t *testing.T) {
+	race.SkipRepetition(t)
 	s := newFixture(t)
 	s.addAccounts(30, 100)
 	most := s.runMinutes(24 * 60)

@@ -248,8 +248,8 @@ func (h *hourly) Sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// hourlyLoops is the number of hourly loops: for archives, members, bills and prices.
-const hourlyLoops = 4
+// hourlyLoops is the number of hourly loops: for archives, members, bills, exports and prices.
+const hourlyLoops = 5
 
 // pass lets an hour pass for the loops, and waits until they have done their work.
 func (h *hourly) pass() {

@@ -144,7 +144,10 @@ func (b billBucket) read(ctx context.Context, key string) ([]byte, error) {
 	defer out.Body.Close()
 	text, err := ssrfguard.ReadLimited(out.Body, maxManifest)
 	if err != nil {
-		return nil, &cloud.Error{Class: cloud.Transient, Op: "s3:GetObject", Code: "NoAnswer", Message: "s3://" + b.name + "/" + key + ": " + err.Error(), Err: err}
+		return nil, &cloud.Error{
+			Class: cloud.Transient, Op: "s3:GetObject", Code: "NoAnswer",
+			Message: "s3://" + b.name + "/" + key + ": " + err.Error(), Err: err,
+		}
 	}
 	return text, nil
 }

@@ -67,7 +67,11 @@ func (b billBucket) fileOf(key string, there map[string]object, at listedManifes
 		return f, nil
 	}
 	if o.modified.After(at.modified) && !m.isImmutable(key) {
-		return f, &cloud.Error{Class: cloud.Moving, Op: "s3:ListBucket", Code: "Replaced", Message: "s3://" + b.name + "/" + key + " is newer than its manifest: a delivery is under way, it is read when it is complete"}
+		return f, &cloud.Error{
+			Class: cloud.Moving, Op: "s3:ListBucket", Code: "Replaced",
+			Message: "s3://" + b.name + "/" + key + " is newer than its manifest: a delivery is under way, " +
+				"it is read when it is complete",
+		}
 	}
 	f.Size, f.Version = o.size, o.etag
 	return f, nil

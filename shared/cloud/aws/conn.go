@@ -119,8 +119,6 @@ func (c *conn) Verify(ctx context.Context, kind, region string, uids []string) (
 
 // inBatches calls ask with uids in batches, several at once. It leaves out uids of another region or account, because
 // they do not exist here.
-//
-//nolint:revive // what is asked, and how
 func (c *conn) inBatches(region string, uids []string, size int,
 	ask func(some []string) ([]cloud.State, error),
 ) ([]cloud.State, error) {
@@ -137,8 +135,6 @@ func (c *conn) inBatches(region string, uids []string, size int,
 }
 
 // Act starts or stops resources and returns one error per target.
-//
-//nolint:revive // the parameters are those of cloud.Conn
 func (c *conn) Act(ctx context.Context, v cloud.Verb, kind, region string, targets []cloud.Target) []cloud.Result {
 	out := make([]cloud.Result, len(targets))
 	o, err := c.operationsOf(kind, region)
@@ -182,8 +178,6 @@ func (c *conn) act(ctx context.Context, o resource.Operations, k call) []error {
 }
 
 // Scale sets a size. A minimum, a desired size and a maximum that contradict each other are class Invalid.
-//
-//nolint:revive // the parameters are those of cloud.Conn
 func (c *conn) Scale(ctx context.Context, kind, region, uid string, want cloud.Capacity) error {
 	o, err := c.operationsAt(kind, region, uid)
 	if err != nil {
@@ -203,8 +197,6 @@ func (c *conn) ReadAutoscaling(ctx context.Context, kind, region, uid string) (c
 }
 
 // SetAutoscaling sets the scaling of a group.
-//
-//nolint:revive // the parameters are those of cloud.Autoscaler
 func (c *conn) SetAutoscaling(ctx context.Context, kind, region, uid string, want cloud.Autoscaling) error {
 	o, err := c.operationsAt(kind, region, uid)
 	if err != nil {

@@ -128,8 +128,6 @@ type admission struct{ region, api string }
 
 // Admit takes tokens for up to n resources. It returns how many may be acted on now, and the time to wait before the
 // caller asks for the rest. A resource that is acted on without a token waits for it in Act.
-//
-//nolint:revive // the parameters are those of cloud.Admitter
 func (c *conn) Admit(ctx context.Context, v cloud.Verb, kind, region string, n int) (int, time.Duration) {
 	api := c.counted(v, kind, region)
 	if api == "" {

@@ -24,9 +24,12 @@ type offers struct {
 	asked    atomic.Int64
 }
 
-const offerColumns = `"SKU","OfferTermCode","RateCode","TermType","PriceDescription","EffectiveDate","StartingRange","EndingRange","Unit",` +
-	`"PricePerUnit","Currency","Product Family","serviceCode","Location","Location Type","Instance Type","Tenancy","Operating System","License Model",` +
-	`"CapacityStatus","Pre Installed S/W","usageType","Volume API Name","Database Engine","Database Edition","Deployment Option","Cache Engine"`
+const offerColumns = `"SKU","OfferTermCode","RateCode","TermType","PriceDescription","EffectiveDate","StartingRange",` +
+	`"EndingRange","Unit",` +
+	`"PricePerUnit","Currency","Product Family","serviceCode","Location","Location Type","Instance Type","Tenancy",` +
+	`"Operating System","License Model",` +
+	`"CapacityStatus","Pre Installed S/W","usageType","Volume API Name","Database Engine","Database Edition",` +
+	`"Deployment Option","Cache Engine"`
 
 // offer returns a line of a file; more has its other columns.
 func offer(family, usd string, more map[string]string) string {

@@ -39,7 +39,7 @@ type queryPage struct {
 
 // startQuery asks BigQuery, and waits for the first page.
 func (s *session) startQuery(ctx context.Context, location, sql string) (*queryPage, error) {
-	got, err := call[googlerest.QueryResponse](ctx, s, googlerest.Post("bigquery.jobs.create",
+	got, err := call[googlerest.QueryResponse](ctx, s, googlerest.NewPost("bigquery.jobs.create",
 		googlerest.BigQuery+"projects/{+projectId}/queries", s.project).Body(googlerest.QueryRequest{
 		Query: sql, Location: location, MaxResults: rowsInPage, MaximumBytesBilled: maxScanned,
 		TimeoutMs: patience,
@@ -66,7 +66,7 @@ func (s *session) startQuery(ctx context.Context, location, sql string) (*queryP
 
 // nextPage reads the next page of an answer, or the first one once the query has ended.
 func (s *session) nextPage(ctx context.Context, a *queryPage) error {
-	r := googlerest.Get("bigquery.jobs.create", googlerest.BigQuery+"projects/{+projectId}/queries/{+jobId}",
+	r := googlerest.NewGet("bigquery.jobs.create", googlerest.BigQuery+"projects/{+projectId}/queries/{+jobId}",
 		a.job.ProjectID, a.job.JobID).
 		Set("location", a.job.Location).SetInt("maxResults", rowsInPage).SetInt("timeoutMs", patience)
 	if a.next != "" {

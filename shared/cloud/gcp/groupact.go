@@ -55,8 +55,9 @@ func (g group) stopSnapshot() groupMemory {
 
 // getGroup reads a group and its autoscaler.
 func getGroup(ctx context.Context, p place, r ref) (group, error) {
-	m, err := call[googlerest.InstanceGroupManager](ctx, p.session, googlerest.Get("compute.instanceGroupManagers.get",
-		r.placeAddress()+"/instanceGroupManagers/{instanceGroupManager}", p.project, r.location, r.name))
+	m, err := call[googlerest.InstanceGroupManager](ctx, p.session,
+		googlerest.NewGet("compute.instanceGroupManagers.get",
+			r.placeAddress()+"/instanceGroupManagers/{instanceGroupManager}", p.project, r.location, r.name))
 	if err != nil {
 		return group{}, err
 	}
@@ -77,7 +78,7 @@ func (r ref) placeAddress() string {
 }
 
 func getScaler(ctx context.Context, p place, r ref, name string) (*googlerest.Autoscaler, error) {
-	a, err := call[googlerest.Autoscaler](ctx, p.session, googlerest.Get("compute.autoscalers.get",
+	a, err := call[googlerest.Autoscaler](ctx, p.session, googlerest.NewGet("compute.autoscalers.get",
 		r.placeAddress()+"/autoscalers/{autoscaler}", p.project, r.location, name))
 	if isGone(err) { // deleted since the group was read
 		return nil, nil //nolint:nilnil // a group that nothing scales is no failure
@@ -179,7 +180,7 @@ func resizeGroup(ctx context.Context, p place, r ref, n int64) error {
 }
 
 func resizeRequest(p place, r ref, n int64) *googlerest.Request {
-	return googlerest.Post("compute.instanceGroupManagers.update",
+	return googlerest.NewPost("compute.instanceGroupManagers.update",
 		r.placeAddress()+"/instanceGroupManagers/{instanceGroupManager}/resize", p.project, r.location, r.name).
 		SetInt("size", n).Set("requestId", uuid.NewString())
 }
@@ -202,7 +203,7 @@ func scalerMode(mode, description string) googlerest.AutoscalerChange {
 
 // patchScaler returns the request that makes the change. Fields that the change leaves out stay.
 func (g group) patchScaler(p place, change googlerest.AutoscalerChange) *googlerest.Request {
-	return googlerest.Patch("compute.autoscalers.update", g.placeAddress()+"/autoscalers", p.project, g.location).
+	return googlerest.NewPatch("compute.autoscalers.update", g.placeAddress()+"/autoscalers", p.project, g.location).
 		Set("autoscaler", g.scaler.Name).Set("requestId", uuid.NewString()).Body(change)
 }
 
@@ -242,7 +243,7 @@ func getOperation(ctx context.Context, p place, r ref, name string) (*googlerest
 	if r.isRegional() {
 		permission = "compute.regionOperations.get"
 	}
-	return call[googlerest.Operation](ctx, p.session, googlerest.Get(permission,
+	return call[googlerest.Operation](ctx, p.session, googlerest.NewGet(permission,
 		r.placeAddress()+"/operations/{operation}", p.project, r.location, name))
 }
 

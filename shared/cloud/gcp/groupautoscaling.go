@@ -192,11 +192,11 @@ func (g group) insertScaler(p place, s scalerNative) *googlerest.Request {
 	if s.CPU == nil {
 		a.AutoscalingPolicy.CPUUtilization = nil // there is no rule to remove
 	}
-	return googlerest.Post("compute.autoscalers.create", g.placeAddress()+"/autoscalers", p.project, g.location).
+	return googlerest.NewPost("compute.autoscalers.create", g.placeAddress()+"/autoscalers", p.project, g.location).
 		Set("requestId", uuid.NewString()).Body(a)
 }
 
 func (g group) deleteScaler(p place) *googlerest.Request {
-	return googlerest.Delete("compute.autoscalers.delete", g.placeAddress()+"/autoscalers/{autoscaler}",
+	return googlerest.NewDelete("compute.autoscalers.delete", g.placeAddress()+"/autoscalers/{autoscaler}",
 		p.project, g.location, g.scaler.Name).Set("requestId", uuid.NewString())
 }

@@ -85,7 +85,7 @@ func listGroups(ctx context.Context, p place, page string) (cloud.ResourcePage, 
 
 func listZonalGroups(ctx context.Context, p place, page string) ([]group, string, error) {
 	out, err := call[googlerest.InstanceGroupManagerAggregatedList](ctx, p.session,
-		googlerest.Get("compute.instanceGroupManagers.list",
+		googlerest.NewGet("compute.instanceGroupManagers.list",
 			googlerest.Compute+"projects/{project}/aggregated/instanceGroupManagers", p.project).
 			Set("filter", inZones(p.region)).
 			SetInt("maxResults", 500).Set("pageToken", page).Set(partialSuccess, "true"))
@@ -108,7 +108,7 @@ func listZonalGroups(ctx context.Context, p place, page string) ([]group, string
 
 func listRegionalGroups(ctx context.Context, p place, page string) ([]group, string, error) {
 	out, err := call[googlerest.RegionInstanceGroupManagerList](ctx, p.session,
-		googlerest.Get("compute.instanceGroupManagers.list",
+		googlerest.NewGet("compute.instanceGroupManagers.list",
 			googlerest.Compute+"projects/{project}/regions/{region}/instanceGroupManagers", p.project, p.region).
 			SetInt("maxResults", 500).Set("pageToken", page))
 	if err != nil {
@@ -170,7 +170,7 @@ func listScalers(ctx context.Context, p place, regional bool) (map[string]*googl
 
 func scalersPage(ctx context.Context, p place, regional bool, page string) ([]*googlerest.Autoscaler, string, error) {
 	if regional {
-		out, err := call[googlerest.RegionAutoscalerList](ctx, p.session, googlerest.Get("compute.autoscalers.list",
+		out, err := call[googlerest.RegionAutoscalerList](ctx, p.session, googlerest.NewGet("compute.autoscalers.list",
 			googlerest.Compute+"projects/{project}/regions/{region}/autoscalers", p.project, p.region).
 			SetInt("maxResults", 500).Set("pageToken", page))
 		if err != nil {
@@ -178,7 +178,7 @@ func scalersPage(ctx context.Context, p place, regional bool, page string) ([]*g
 		}
 		return out.Items, out.NextPageToken, nil
 	}
-	out, err := call[googlerest.AutoscalerAggregatedList](ctx, p.session, googlerest.Get("compute.autoscalers.list",
+	out, err := call[googlerest.AutoscalerAggregatedList](ctx, p.session, googlerest.NewGet("compute.autoscalers.list",
 		googlerest.Compute+"projects/{project}/aggregated/autoscalers", p.project).
 		Set("filter", inZones(p.region)).
 		SetInt("maxResults", 500).Set("pageToken", page).Set(partialSuccess, "true"))

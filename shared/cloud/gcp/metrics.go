@@ -160,7 +160,7 @@ func (c *conn) Metrics(ctx context.Context, r cloud.MetricRequest) (cloud.Metric
 func (m meter) readMeasure(ctx context.Context, p place, r cloud.MetricRequest, n int) (cloud.MetricAnswer, error) {
 	keys := m.keysOf(r.UIDs)
 	var out cloud.MetricAnswer
-	list := googlerest.Get(metricsNeed, googlerest.Monitoring+"{+name}/timeSeries", "projects/"+p.project).
+	list := googlerest.NewGet(metricsNeed, googlerest.Monitoring+"{+name}/timeSeries", "projects/"+p.project).
 		Set("filter", m.metricFilter(r, n)).
 		Set("interval.startTime", r.From.UTC().Format(time.RFC3339)).
 		Set("interval.endTime", r.To.UTC().Format(time.RFC3339)).

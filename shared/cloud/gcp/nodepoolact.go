@@ -111,13 +111,13 @@ func setScaling(ctx context.Context, p place, n nodepool, s *nodepoolScaler) err
 			a.MinNodeCount, a.MaxNodeCount = &s.Min, s.Max
 		}
 	}
-	return changePool(ctx, p, n.ref, googlerest.Post("container.clusters.update",
+	return changePool(ctx, p, n.ref, googlerest.NewPost("container.clusters.update",
 		googlerest.Container+"{+name}:setAutoscaling", n.poolLink()).Body(change))
 }
 
 // setNodes sets the nodes of each zone.
 func setNodes(ctx context.Context, p place, n nodepool, perZone int64) error {
-	_, err := call[googlerest.ClusterOperation](ctx, p.session, googlerest.Post("container.clusters.update",
+	_, err := call[googlerest.ClusterOperation](ctx, p.session, googlerest.NewPost("container.clusters.update",
 		googlerest.Container+"{+name}:setSize", n.poolLink()).Body(googlerest.NodePoolSizeChange{NodeCount: perZone}))
 	return err
 }
@@ -131,7 +131,7 @@ func changePool(ctx context.Context, p place, r ref, request *googlerest.Request
 			return cloud.ErrMoving("operation %s (%s) is %s and not yet done", o.Name, o.OperationType, o.Status)
 		}
 		if err = p.awaitPause(ctx); err == nil {
-			o, err = call[googlerest.ClusterOperation](ctx, p.session, googlerest.Get("container.operations.get",
+			o, err = call[googlerest.ClusterOperation](ctx, p.session, googlerest.NewGet("container.operations.get",
 				googlerest.Container+"{+name}", "projects/"+r.project+"/locations/"+r.location+"/operations/"+o.Name))
 		}
 	}

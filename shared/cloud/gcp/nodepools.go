@@ -75,7 +75,7 @@ func listNodepools(ctx context.Context, p place, _ string) (cloud.ResourcePage, 
 
 // listClusters returns the clusters of the region and of its zones. Zones that did not answer make the list incomplete.
 func listClusters(ctx context.Context, p place) ([]*googlerest.Cluster, error) {
-	out, err := call[googlerest.ClusterList](ctx, p.session, googlerest.Get("container.clusters.list",
+	out, err := call[googlerest.ClusterList](ctx, p.session, googlerest.NewGet("container.clusters.list",
 		googlerest.Container+"{+parent}/clusters", "projects/"+p.project+"/locations/-"))
 	if err == nil {
 		err = p.missingZonesError(out.MissingZones)
@@ -220,7 +220,7 @@ func readNodepools(ctx context.Context, p place, refs []ref) ([]cloud.State, err
 // getNodepools reads pools of one cluster, with their sizes; those that do not exist are missing.
 func getNodepools(ctx context.Context, p place, cluster string, refs []ref) ([]nodepool, error) {
 	c, err := call[googlerest.Cluster](ctx, p.session,
-		googlerest.Get("container.clusters.get", googlerest.Container+"{+name}", cluster))
+		googlerest.NewGet("container.clusters.get", googlerest.Container+"{+name}", cluster))
 	if isGone(err) {
 		return nil, nil
 	}
@@ -257,7 +257,7 @@ func groupSizes(ctx context.Context, p place, links []string) ([]int64, error) {
 		}
 		var m *googlerest.InstanceGroupManager
 		m, errs[i] = call[googlerest.InstanceGroupManager](ctx, p.session,
-			googlerest.Get("compute.instanceGroupManagers.get",
+			googlerest.NewGet("compute.instanceGroupManagers.get",
 				googlerest.Compute+"projects/{project}/zones/{zone}/instanceGroupManagers/{instanceGroupManager}",
 				p.project, r.location, r.name))
 		if errs[i] == nil {

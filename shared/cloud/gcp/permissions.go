@@ -47,7 +47,7 @@ func (c *conn) testPermissions(ctx context.Context, asked []cloud.Permission) ([
 	granted := map[string]bool{}
 	for part := range slices.Chunk(sortUnique(names), maxAsked) {
 		out, err := call[googlerest.IAMPermissions](ctx, c.session,
-			googlerest.Post("resourcemanager.projects.testIamPermissions",
+			googlerest.NewPost("resourcemanager.projects.testIamPermissions",
 				googlerest.ResourceManager+"{+resource}:testIamPermissions", "projects/"+c.project).
 				Body(googlerest.IAMPermissions{Permissions: part}))
 		switch class := cloud.ClassOf(err); {

@@ -83,7 +83,7 @@ func (s runService) patchService(ctx context.Context, p place, change googlerest
 	fields ...string,
 ) error {
 	change.Etag = s.Etag
-	o, err := call[googlerest.LongRunningOperation](ctx, p.session, googlerest.Patch("run.services.update",
+	o, err := call[googlerest.LongRunningOperation](ctx, p.session, googlerest.NewPatch("run.services.update",
 		googlerest.Run+"{+name}", s.runLink()).Set("updateMask", strings.Join(fields, ",")).Body(change))
 	if err == nil && o.Error != nil {
 		return &cloud.Error{Class: cloud.Transient, Op: "run.services.update", Message: o.Error.Message}

@@ -69,7 +69,7 @@ func (s runService) isOff() bool {
 }
 
 func listRunServices(ctx context.Context, p place, page string) (cloud.ResourcePage, error) {
-	out, err := call[googlerest.RunServiceList](ctx, p.session, googlerest.Get("run.services.list",
+	out, err := call[googlerest.RunServiceList](ctx, p.session, googlerest.NewGet("run.services.list",
 		googlerest.Run+"{+parent}/services", "projects/"+p.project+"/locations/"+p.region).
 		SetInt("pageSize", 100).Set("pageToken", page))
 	if isForeignRegion(err, p.region) {
@@ -174,7 +174,7 @@ func readRunServices(ctx context.Context, p place, refs []ref) ([]cloud.State, e
 
 func getRunService(ctx context.Context, p place, r ref) (runService, error) {
 	s, err := call[googlerest.RunService](ctx, p.session,
-		googlerest.Get("run.services.get", googlerest.Run+"{+name}", r.runLink()))
+		googlerest.NewGet("run.services.get", googlerest.Run+"{+name}", r.runLink()))
 	return runService{r, s}, err
 }
 

@@ -93,7 +93,7 @@ func (c *conn) Identify(ctx context.Context) (string, error) {
 
 // readProject reads the project, and keeps its number.
 func (s *session) readProject(ctx context.Context) (*googlerest.Project, error) {
-	p, err := call[googlerest.Project](ctx, s, googlerest.Get("resourcemanager.projects.get",
+	p, err := call[googlerest.Project](ctx, s, googlerest.NewGet("resourcemanager.projects.get",
 		googlerest.ResourceManager+"{+name}", "projects/"+s.project))
 	if err != nil {
 		return nil, err
@@ -152,7 +152,7 @@ func (c *conn) demandAudience(ctx context.Context) error {
 func (c *conn) Regions(ctx context.Context) ([]string, error) {
 	var names []string
 	for page, n := "", 0; n < maxPages; n++ {
-		out, err := call[googlerest.RegionList](ctx, c.session, googlerest.Get("compute.regions.list",
+		out, err := call[googlerest.RegionList](ctx, c.session, googlerest.NewGet("compute.regions.list",
 			googlerest.Compute+"projects/{project}/regions", c.project).SetInt("maxResults", 500).Set("pageToken",
 			page))
 		if err != nil {

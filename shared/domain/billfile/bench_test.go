@@ -295,6 +295,9 @@ func BenchmarkRead(b *testing.B) {
 		columns []string
 	}{{"all columns", nil}, {"8 columns", eight}}
 	for _, f := range benchFiles {
+		if testing.Short() && f.rows == benchRows {
+			continue
+		}
 		for _, w := range ways {
 			b.Run(f.name+"/"+w.name, func(b *testing.B) {
 				path := f.file(b, f.rows)

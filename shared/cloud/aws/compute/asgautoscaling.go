@@ -57,7 +57,7 @@ func (s *scaledGroup) take(p autoscaling.ScalingPolicy) {
 	if sdk.ToString(p.PolicyName) == cloud.CPURule {
 		s.ours = rule
 	} else {
-		s.other = resource.Strictest(s.other, rule)
+		s.other = resource.StricterRule(s.other, rule)
 	}
 }
 
@@ -122,8 +122,10 @@ func (s scaledGroup) become(ctx context.Context, c asgAPI, to groupNative) error
 		PolicyType:              sdk.String("TargetTrackingScaling"),
 		EstimatedInstanceWarmup: to.Rule.Cooldown,
 		TargetTrackingConfiguration: &autoscaling.TargetTrackingConfiguration{
-			TargetValue:                   &to.Rule.Percent,
-			PredefinedMetricSpecification: &autoscaling.PredefinedMetricSpecification{PredefinedMetricType: autoscaling.MetricTypeASGAverageCPUUtilization},
+			TargetValue: &to.Rule.Percent,
+			PredefinedMetricSpecification: &autoscaling.PredefinedMetricSpecification{
+				PredefinedMetricType: autoscaling.MetricTypeASGAverageCPUUtilization,
+			},
 		},
 	})
 	return err

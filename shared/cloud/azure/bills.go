@@ -58,7 +58,7 @@ func (c *conn) Deliveries(ctx context.Context, from time.Time) ([]cloud.Delivery
 		return nil, cmp.Or(append(why, noDelivery(c.account.Billing))...)
 	}
 	if last := &out[len(out)-1]; len(why) > 0 && last.Notice == "" {
-		last.Notice = why[0].Error()
+		last.Notice, last.Broken = why[0].Error(), cloud.ClassOf(why[0]) == cloud.Invalid
 	}
 	return out, nil
 }

@@ -359,7 +359,7 @@ func TestExport_OfCostsThatChangeMeanwhileIsNone(t *testing.T) {
 		}
 		return cost.New(a.Platform).Ask(ctx, ours, q)
 	}
-	err := report.EachExportRow(a.In(ours), ask, q, func(*report.ExportRow) (bool, error) { return true, nil })
+	_, err := report.EachExportRow(a.In(ours), ask, q, func(*report.ExportRow) (bool, error) { return true, nil })
 	if err == nil || !strings.Contains(err.Error(), "costs have changed") {
 		t.Errorf("got %v", err)
 	}

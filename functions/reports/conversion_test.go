@@ -165,3 +165,27 @@ func (a *fixture) checkItems(path, want string) {
 	}
 	a.Equal(path, got.Data.TotalUSD+" "+sum.Fixed(2), want+" "+want)
 }
+
+// TestReports_TellUnconvertedAmountsOfTheirOwnDays: rupees without an exchange rate are billed on January 5 alone.
+func TestReports_TellUnconvertedAmountsOfTheirOwnDays(t *testing.T) {
+	a := newFixture(t)
+	rupees := charge("2026-01-05", "i-1", "Amazon EC2", "700")
+	rupees.BillingCurrency = "INR"
+	a.bring(ours, "ca_2", "2026-01", true, rupees, charge("2026-01-06", "i-5", "Amazon EC2", "9"))
+	told := `"unconverted":[{"currency":"INR","amount":"700.00"}]`
+	for path, want := range map[string]string{
+		"/reports/summary?period=2026-01":                                    told,
+		"/reports/summary?period=2026-02":                                    `"unconverted":[]`,
+		"/reports/summary?period=2026-02&filter[region]=eu-west-1":           `"unconverted":[]`,
+		"/reports/summary?period=2026-01&filter[region]=eu-west-1":           told,
+		"/reports/trends?from=2026-01-01&to=2026-02-01":                      told,
+		"/reports/trends?from=2026-01-04&to=2026-01-06":                      told,
+		"/reports/trends?from=2026-01-06&to=2026-02-11":                      `"unconverted":[]`,
+		"/reports/providers/summary?from=2026-01-06&to=2026-02-01":           `"unconverted":[]`,
+		"/reports/trends?from=2025-12-01&to=2026-01-05&granularity=month":    `"unconverted":[]`,
+		"/reports/trends?from=2025-12-01&to=2026-03-01&granularity=month":    told,
+		"/reports/costs/breakdown?period=2026-01&filter[service_name]=Other": `"unconverted":[]`,
+	} {
+		a.get(path).Want(http.StatusOK, want)
+	}
+}

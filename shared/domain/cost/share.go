@@ -22,7 +22,9 @@ func (t *tally) take(p part) {
 	if currency := p.word(slices.Index(t.by, CurrencyDim)); currency != USD {
 		usd, ok := p.span.pointer.rateOf(currency)
 		if !ok {
-			t.unconverted[currency] = t.unconverted[currency].Add(money.Sum(p.cells...))
+			if sum := money.Sum(p.cells...); !sum.IsZero() {
+				t.unconverted[currency] = t.unconverted[currency].Add(sum)
+			}
 			return
 		}
 		for i := range p.cells {

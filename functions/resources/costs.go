@@ -10,6 +10,7 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/report"
 	"lamplighter.dev/shared/foundation/money"
 )
@@ -69,7 +70,7 @@ func (s *service) getCosts(ctx context.Context, in *costsInput) (CostHistory, er
 		return CostHistory{}, err
 	}
 	c := identity.CallerFrom(ctx)
-	r, err := s.inventory.ByID(ctx, c.Org, in.ResourceID, s.sight(c, nil))
+	r, err := s.inventory.ByID(ctx, c.Org, in.ResourceID, inventory.SightOf(c, policy))
 	if err != nil {
 		return CostHistory{}, err
 	}

@@ -31,6 +31,7 @@ import (
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/clocktest"
 )
 
 type fields = map[string]any
@@ -45,21 +46,8 @@ var (
 	native = "100000000002"
 )
 
-// hurried is the engine's clock. One of its seconds is five real milliseconds, so a Wait is short and a time limit is
-// not.
-type hurried struct {
-	clock.System
-	began time.Time
-}
-
+// speed is that of the engine: a second of its clock is five milliseconds.
 const speed = 200
-
-func (h hurried) Now() time.Time { return h.began.Add(speed * h.System.Now().Sub(h.began)) }
-
-// Sleep ends a little early.
-func (h hurried) Sleep(ctx context.Context, d time.Duration) error {
-	return h.System.Sleep(ctx, d/speed)
-}
 
 // fixture is the operations in front of a simulated cloud that bills, with the machines of discovery and of bills
 // behind them.
@@ -117,7 +105,7 @@ func (s *fixture) run(handlers map[string]workflow.Handler) {
 		names)
 	s.Must(err)
 	s.engine, err = workflow.NewEmbedded(workflow.Parts{
-		Store: s.Table, Clock: hurried{began: clock.System{}.Now()}, Machines: machines, Log: s.Platform.Log,
+		Store: s.Table, Clock: clocktest.NewHurried(speed), Machines: machines, Log: s.Platform.Log,
 		Handlers: handlers,
 	})
 	s.Must(err)

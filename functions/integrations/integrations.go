@@ -304,10 +304,10 @@ func (c *ChangedIntegration) takesOver() bool {
 
 // apply sets the fields that were sent, except the configuration.
 func (c *ChangedIntegration) apply(to *receiver.Integration) error {
-	for field, null := range map[string]bool{"name": c.Name.Null, "config": c.Config.Null, "enabled": c.Enabled.Null} {
-		if null {
-			return fault.New(fault.Invalid, "%s: it cannot be null; leave it out to keep it", field)
-		}
+	if err := rest.RefuseNull(map[string]bool{
+		"name": c.Name.Null, "config": c.Config.Null, "enabled": c.Enabled.Null,
+	}); err != nil {
+		return err
 	}
 	c.Name.Apply(&to.Name)
 	c.EventTypes.Apply(&to.EventTypes)

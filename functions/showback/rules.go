@@ -245,10 +245,10 @@ func (s *service) update(ctx context.Context, in *updateInput) (Rule, error) {
 
 // apply sets the fields that were sent.
 func (c *ChangedRule) apply(to *report.SavedShowbackRule) error {
-	for field, null := range map[string]bool{"name": c.Name.Null, "split": c.Split.Null, "shares": c.Shares.Null} {
-		if null {
-			return fault.New(fault.Invalid, "%s: it cannot be null; leave it out to keep it", field)
-		}
+	if err := rest.RefuseNull(map[string]bool{
+		"name": c.Name.Null, "split": c.Split.Null, "shares": c.Shares.Null,
+	}); err != nil {
+		return err
 	}
 	c.Name.Apply(&to.Name)
 	c.Order.Apply(&to.Order)

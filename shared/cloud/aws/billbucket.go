@@ -112,7 +112,7 @@ func (b billBucket) list(ctx context.Context, prefix, after string) ([]object, e
 				})
 		}
 		if len(out) > maxListed {
-			return nil, resource.ErrUnsupported("s3://%s/%s has more than %d objects: have old deliveries expire by a "+
+			return nil, cloud.ErrUnsupported("s3://%s/%s has more than %d objects: have old deliveries expire by a "+
 				"lifecycle rule", b.name, prefix, maxListed)
 		}
 	}

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/cloud/aws/resource"
 )
 
 // delivery reads a manifest and finds the objects of the files that it lists. AWS writes the manifest after all files.
@@ -24,14 +23,14 @@ func (b billBucket) delivery(ctx context.Context, e billExport, at listedManifes
 	}
 	m, err := parseManifest(text)
 	if err != nil {
-		return cloud.Delivery{}, resource.ErrInvalid("%s: %v", where, err)
+		return cloud.Delivery{}, cloud.ErrInvalid("%s: %v", where, err)
 	}
 	keys, err := m.files(b.name)
 	if err != nil {
-		return cloud.Delivery{}, resource.ErrInvalid("%s: %v", where, err)
+		return cloud.Delivery{}, cloud.ErrInvalid("%s: %v", where, err)
 	}
 	if p := m.period(); !p.IsZero() && !p.Equal(at.period) {
-		return cloud.Delivery{}, resource.ErrInvalid("%s: it says that it is of %s", where, p.Format("2006-01"))
+		return cloud.Delivery{}, cloud.ErrInvalid("%s: it says that it is of %s", where, p.Format("2006-01"))
 	}
 	there, err := b.objectsOf(ctx, keys)
 	if err != nil {

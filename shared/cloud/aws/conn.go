@@ -56,9 +56,9 @@ func (c *conn) operationsOf(kind, region string) (resource.Operations, error) {
 	i := slices.IndexFunc(registry, func(o resource.Operator) bool { return o.Describe().Type == kind })
 	switch {
 	case i < 0:
-		return nil, resource.ErrInvalid("AWS has no resource type %q here", kind)
+		return nil, cloud.ErrInvalid("AWS has no resource type %q here", kind)
 	case !regionName.MatchString(region):
-		return nil, resource.ErrInvalid("%q is not the name of an AWS region", region)
+		return nil, cloud.ErrInvalid("%q is not the name of an AWS region", region)
 	}
 	c.open[key] = registry[i].Open(c.regionConfig(region), c.account.NativeID)
 	return c.open[key], nil
@@ -144,7 +144,7 @@ func (c *conn) Act(ctx context.Context, v cloud.Verb, kind, region string, targe
 		case err != nil:
 			out[i].Err = err
 		case c.elsewhere(t.UID, region):
-			out[i].Err = resource.NotFound("%s is not in region %s of this account", t.UID, region)
+			out[i].Err = cloud.ErrNotFound("%s is not in region %s of this account", t.UID, region)
 		default:
 			here = append(here, i)
 		}
@@ -210,7 +210,7 @@ func (c *conn) SetAutoscaling(ctx context.Context, kind, region, uid string, wan
 func (c *conn) operationsAt(kind, region, uid string) (resource.Operations, error) {
 	o, err := c.operationsOf(kind, region)
 	if err == nil && c.elsewhere(uid, region) {
-		err = resource.NotFound("%s is not in region %s of this account", uid, region)
+		err = cloud.ErrNotFound("%s is not in region %s of this account", uid, region)
 	}
 	return o, err
 }

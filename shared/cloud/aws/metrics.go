@@ -41,9 +41,9 @@ func (c *conn) Metrics(ctx context.Context, r cloud.MetricRequest) (cloud.Metric
 	name := metricNames[r.Type]
 	switch {
 	case name == nil:
-		return cloud.MetricAnswer{}, resource.ErrUnsupported("AWS has no metrics of %s that are read", r.Type)
+		return cloud.MetricAnswer{}, cloud.ErrUnsupported("AWS has no metrics of %s that are read", r.Type)
 	case !regionName.MatchString(r.Region):
-		return cloud.MetricAnswer{}, resource.ErrInvalid("%.64q is not the name of an AWS region", r.Region)
+		return cloud.MetricAnswer{}, cloud.ErrInvalid("%.64q is not the name of an AWS region", r.Region)
 	}
 	var all []asked
 	for _, uid := range r.UIDs {

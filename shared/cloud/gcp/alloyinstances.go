@@ -127,7 +127,7 @@ func actAlloyInstance(ctx context.Context, p place, v cloud.Verb, t target) erro
 		return err
 	}
 	if reason := tiedAlloy(i); reason != "" {
-		return errUnsupported("%s", reason)
+		return cloud.ErrUnsupported("%s", reason)
 	}
 	policy := never
 	if v == cloud.Start {

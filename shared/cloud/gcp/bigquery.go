@@ -125,7 +125,7 @@ func (s *session) queryAll(ctx context.Context, location, sql string) ([]map[str
 	out := a.records()
 	for n := 0; a.next != ""; n++ {
 		if n == mostPages {
-			return nil, errUnsupported("the answer has more than %d pages", mostPages)
+			return nil, cloud.ErrUnsupported("the answer has more than %d pages", mostPages)
 		}
 		if err := s.nextPage(ctx, a); err != nil {
 			return nil, err
@@ -157,7 +157,7 @@ func (s *session) queryLines(ctx context.Context, location, sql string, more map
 		for _, row := range a.records() {
 			maps.Copy(row, more)
 			if err := e.Encode(row); err != nil {
-				return nil, errInvalid("the answer of BigQuery cannot be written as JSON: %v", err)
+				return nil, cloud.ErrInvalid("the answer of BigQuery cannot be written as JSON: %v", err)
 			}
 		}
 		return b.Bytes(), nil

@@ -81,7 +81,7 @@ func (s *session) findDatasets(ctx context.Context) ([]billTable, error) {
 			at.project, at.dataset = named[:i], named[i+1:]
 		}
 		if !projectID.MatchString(at.project) || !datasetName.MatchString(at.dataset) {
-			return nil, errInvalid("billing.dataset %.200q is neither DATASET nor PROJECT.DATASET", named)
+			return nil, cloud.ErrInvalid("billing.dataset %.200q is neither DATASET nor PROJECT.DATASET", named)
 		}
 		got, err := call[googlerest.Dataset](ctx, s, googlerest.NewGet("bigquery.datasets.get",
 			googlerest.BigQuery+"projects/{+projectId}/datasets/{+datasetId}", at.project, at.dataset))
@@ -100,7 +100,8 @@ func (s *session) findDatasets(ctx context.Context) ([]billTable, error) {
 			}
 		}
 		if len(out) > mostTables {
-			return "", errUnsupported("project %s has more than %d datasets: name the one of the billing export in "+
+			return "", cloud.ErrUnsupported("project %s has more than %d datasets: name the one of the billing "+
+				"export in "+
 				"billing.dataset", s.project, mostTables)
 		}
 		return page.NextPageToken, nil
@@ -123,8 +124,9 @@ func (s *session) tablesIn(ctx context.Context, in billTable) ([]billTable, erro
 			}
 		}
 		if seen += len(page.Tables); seen > 50*mostTables {
-			return "", errUnsupported("dataset %s has more than %d tables: name the one of the billing export in "+
-				"billing.dataset", in.dataset, 50*mostTables)
+			return "", cloud.ErrUnsupported(
+				"dataset %s has more than %d tables: name the one of the billing export in "+
+					"billing.dataset", in.dataset, 50*mostTables)
 		}
 		return page.NextPageToken, nil
 	})

@@ -154,7 +154,7 @@ func getDatabase(ctx context.Context, p place, r ref) (*googlerest.DatabaseInsta
 	d, err := call[googlerest.DatabaseInstance](ctx, p.session, googlerest.NewGet("cloudsql.instances.get",
 		googlerest.SQLAdmin+"projects/{project}/instances/{instance}", p.project, r.name))
 	if err == nil && d.Region != p.region {
-		return nil, notFound("the Cloud SQL instance %s is in %s, not in %s", r.name, d.Region, p.region)
+		return nil, cloud.ErrNotFound("the Cloud SQL instance %s is in %s, not in %s", r.name, d.Region, p.region)
 	}
 	return d, err
 }
@@ -176,7 +176,7 @@ func databaseState(ctx context.Context, p place, r ref, d *googlerest.DatabaseIn
 			newest.Error.Errors[0].Code, newest.Error.Errors[0].Message)
 	}
 	if p := activationPolicy(d); p != never && p != "" {
-		s.Snapshot = encodeSnapshot(databaseMemory{p})
+		s.Snapshot = cloud.EncodeSnapshot(databaseMemory{p})
 	}
 	return s, nil
 }
@@ -210,11 +210,11 @@ func actDatabase(ctx context.Context, p place, v cloud.Verb, t target) error {
 		return err
 	}
 	if reason := tiedDatabase(d); reason != "" {
-		return errUnsupported("%s", reason)
+		return cloud.ErrUnsupported("%s", reason)
 	}
 	policy := never
 	if v == cloud.Start {
-		m, ok, err := decodeSnapshot[databaseMemory](t.snapshot)
+		m, ok, err := cloud.DecodeSnapshot[databaseMemory](t.snapshot, "state")
 		if err != nil {
 			return err
 		}

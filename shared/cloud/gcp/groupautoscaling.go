@@ -65,7 +65,7 @@ func (g group) autoscaling() cloud.Autoscaling {
 			out.TargetCPUPercent, out.CooldownSeconds = &percent, &p.CoolDownPeriodSec
 		}
 	}
-	out.Native = encodeSnapshot(g.nativeScaling())
+	out.Native = cloud.EncodeSnapshot(g.nativeScaling())
 	return out
 }
 
@@ -85,9 +85,9 @@ func setGroupAutoscaling(ctx context.Context, p place, r ref, want cloud.Autosca
 		return err
 	}
 	if reason := tiedGroup(g.InstanceGroupManager); reason != "" {
-		return errUnsupported("%s", reason)
+		return cloud.ErrUnsupported("%s", reason)
 	}
-	to, restore, err := decodeSnapshot[groupNative](want.Native)
+	to, restore, err := cloud.DecodeSnapshot[groupNative](want.Native, "state")
 	if err != nil {
 		return err
 	}

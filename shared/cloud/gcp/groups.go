@@ -165,7 +165,7 @@ func listScalers(ctx context.Context, p place, regional bool) (map[string]*googl
 			return byGroup, nil
 		}
 	}
-	return nil, errUnsupported("region %s has more than %d pages of autoscalers", p.region, maxPages)
+	return nil, cloud.ErrUnsupported("region %s has more than %d pages of autoscalers", p.region, maxPages)
 }
 
 func scalersPage(ctx context.Context, p place, regional bool, page string) ([]*googlerest.Autoscaler, string, error) {
@@ -337,7 +337,7 @@ func groupState(g group) cloud.State {
 		s.Native += ", autoscaler " + mode
 	}
 	if g.TargetSize > 0 {
-		s.Snapshot = encodeSnapshot(g.stopSnapshot())
+		s.Snapshot = cloud.EncodeSnapshot(g.stopSnapshot())
 	}
 	_, s.Marked = g.stopMark()
 	return s

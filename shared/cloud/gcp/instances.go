@@ -140,7 +140,7 @@ func actInstances(ctx context.Context, p place, v cloud.Verb, targets []target) 
 		case err != nil:
 			errs[n] = err
 		case !ok:
-			errs[n] = notFound("there is no instance %s in %s", refs[n].name, refs[n].location)
+			errs[n] = cloud.ErrNotFound("there is no instance %s in %s", refs[n].name, refs[n].location)
 		default:
 			errs[n] = actInstance(ctx, p, v, refs[n], i)
 		}
@@ -150,7 +150,7 @@ func actInstances(ctx context.Context, p place, v cloud.Verb, targets []target) 
 
 func actInstance(ctx context.Context, p place, v cloud.Verb, r ref, i *googlerest.Instance) error {
 	if reason := tiedInstance(i); reason != "" {
-		return errUnsupported("%s", reason)
+		return cloud.ErrUnsupported("%s", reason)
 	}
 	if instanceStatuses[i.Status].status == v.WantedStatus() {
 		return nil

@@ -121,7 +121,7 @@ func listGroupSizes(ctx context.Context, p place) (map[string]int64, error) {
 			return sizes, nil
 		}
 	}
-	return nil, errUnsupported("region %s has more than %d pages of instance groups", p.region, maxPages)
+	return nil, cloud.ErrUnsupported("region %s has more than %d pages of instance groups", p.region, maxPages)
 }
 
 func nodepoolResource(n nodepool) cloud.Resource {
@@ -252,7 +252,7 @@ func groupSizes(ctx context.Context, p place, links []string) ([]int64, error) {
 	cloud.InParallel(len(links), parallelCalls, func(i int) {
 		r, ok := parseName(fullName("compute.googleapis.com", links[i]))
 		if !ok {
-			errs[i] = errInvalid("GKE returned %.300q, which is not the name of an instance group", links[i])
+			errs[i] = cloud.ErrInvalid("GKE returned %.300q, which is not the name of an instance group", links[i])
 			return
 		}
 		var m *googlerest.InstanceGroupManager
@@ -278,7 +278,7 @@ func nodepoolState(n nodepool) cloud.State {
 		Native: fmt.Sprintf("%s, nodes per zone %v", n.Status, n.sizes),
 	}
 	if n.perZone() > 0 {
-		s.Snapshot = encodeSnapshot(nodepoolMemory{Nodes: n.perZone(), Scaling: n.scaling()})
+		s.Snapshot = cloud.EncodeSnapshot(nodepoolMemory{Nodes: n.perZone(), Scaling: n.scaling()})
 	}
 	return s
 }

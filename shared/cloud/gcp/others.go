@@ -28,7 +28,7 @@ func (c *conn) listOthers(ctx context.Context, region, page string) (cloud.Resou
 	case regionName.MatchString(region):
 		search.Set("query", "location:"+region+"*")
 	default:
-		return cloud.ResourcePage{}, errInvalid("%.64q is not the name of a Google Cloud region", region)
+		return cloud.ResourcePage{}, cloud.ErrInvalid("%.64q is not the name of a Google Cloud region", region)
 	}
 	out, err := call[googlerest.AssetList](ctx, c.session, search)
 	if err != nil {

@@ -26,7 +26,7 @@ var _ cloud.KindProber = (*conn)(nil)
 func (c *conn) KindPermissions(ctx context.Context, kindType, _, _ string) ([]cloud.Permission, error) {
 	i := slices.IndexFunc(registry, func(k kind) bool { return k.Type == kindType })
 	if i < 0 {
-		return nil, errInvalid("Google Cloud has no resource type %q here", kindType)
+		return nil, cloud.ErrInvalid("Google Cloud has no resource type %q here", kindType)
 	}
 	var asked []cloud.Permission
 	for _, n := range sortUnique(registry[i].needs.startStop) {

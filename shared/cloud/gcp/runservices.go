@@ -194,9 +194,9 @@ func runState(s runService) cloud.State {
 		out.Reason = strings.TrimPrefix(c.Reason+": "+c.Message, ": ")
 	}
 	if n := s.alwaysRunning(); n > 0 && s.isManual() {
-		out.Snapshot = encodeSnapshot(runMemory{Manual: &n})
+		out.Snapshot = cloud.EncodeSnapshot(runMemory{Manual: &n})
 	} else if n > 0 {
-		out.Snapshot = encodeSnapshot(runMemory{Min: &n})
+		out.Snapshot = cloud.EncodeSnapshot(runMemory{Min: &n})
 	}
 	_, marked := s.Annotations[stoppedAt]
 	out.Marked = marked && !s.isManual()

@@ -40,7 +40,7 @@ func (p *Provider) openSession(a cloud.Account) (*session, error) {
 	if a.EndpointURL != "" {
 		endpoint, err := url.Parse(a.EndpointURL)
 		if err != nil {
-			return nil, errInvalid("endpointURL is not an address")
+			return nil, cloud.ErrInvalid("endpointURL is not an address")
 		}
 		t.endpoint = endpoint
 	}
@@ -62,9 +62,9 @@ func projectOf(a cloud.Account, who identity) (string, error) {
 	id := cmp.Or(a.NativeID, a.Credentials["projectID"], who.project)
 	switch {
 	case id == "":
-		return "", errInvalid("credentials.projectID is missing: these credentials may open several projects")
+		return "", cloud.ErrInvalid("credentials.projectID is missing: these credentials may open several projects")
 	case !projectID.MatchString(id):
-		return "", errInvalid("%.100q is not the id of a Google Cloud project", id)
+		return "", cloud.ErrInvalid("%.100q is not the id of a Google Cloud project", id)
 	}
 	return id, nil
 }
@@ -169,5 +169,5 @@ func (c *conn) Regions(ctx context.Context) ([]string, error) {
 			return names, nil
 		}
 	}
-	return nil, errUnsupported("project %s has more than %d pages of regions", c.project, maxPages)
+	return nil, cloud.ErrUnsupported("project %s has more than %d pages of regions", c.project, maxPages)
 }

@@ -128,7 +128,7 @@ func actSparkCluster(ctx context.Context, p place, v cloud.Verb, t target) error
 		return err
 	}
 	if reason := tiedSpark(c); reason != "" {
-		return errUnsupported("%s", reason)
+		return cloud.ErrUnsupported("%s", reason)
 	}
 	method := methodOf(v)
 	_, err = call[googlerest.LongRunningOperation](ctx, p.session, googlerest.NewPost("dataproc.clusters."+method,

@@ -141,5 +141,5 @@ func readPages[T any](read func(page string) ([]T, string, error)) ([]T, error) 
 		}
 		page = next
 	}
-	return nil, errUnsupported("a listing has more than %d pages", maxPages)
+	return nil, cloud.ErrUnsupported("a listing has more than %d pages", maxPages)
 }

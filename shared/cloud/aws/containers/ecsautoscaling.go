@@ -33,7 +33,7 @@ func readScaledService(ctx context.Context, c ecsClient, uid string) (scaledServ
 		return out, err
 	}
 	if reason := tiedService(l.service); reason != "" {
-		return out, resource.ErrUnsupported("%s", reason)
+		return out, cloud.ErrUnsupported("%s", reason)
 	}
 	if l.scaling == nil {
 		return out, nil
@@ -87,7 +87,7 @@ func (s scaledService) size() resource.Size {
 
 func (s scaledService) autoscaling() cloud.Autoscaling {
 	out := resource.AutoscalingOf(s.size(), s.ours, s.other)
-	out.Native = resource.EncodeSnapshot(serviceNative{s.service.DesiredCount, s.scaling, s.ours})
+	out.Native = cloud.EncodeSnapshot(serviceNative{s.service.DesiredCount, s.scaling, s.ours})
 	return out
 }
 
@@ -104,7 +104,7 @@ func setServiceAutoscaling(ctx context.Context, c ecsClient, uid string, want cl
 	if err != nil {
 		return err
 	}
-	to, restore, err := resource.DecodeSnapshot[serviceNative](want.Native)
+	to, restore, err := cloud.DecodeSnapshot[serviceNative](want.Native, "size")
 	if err != nil {
 		return err
 	}

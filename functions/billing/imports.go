@@ -39,8 +39,10 @@ type ImportedFile struct {
 	CloudAccountID string                `json:"cloudAccountID" doc:"The id of a cloud account; other: and its name of a vendor that is none"`
 	Provider       string                `json:"provider"`
 	Bytes          int64                 `json:"bytes"`
-	Status         string                `json:"status" enum:"waiting,running,succeeded,failed" doc:"waiting: for the file"`
+	Status         string                `json:"status" enum:"waiting,running,succeeded,failed,withdrawing,withdrawn" doc:"waiting: for the file; withdrawing: the months that it replaced are being restored"`
 	Rows           int64                 `json:"rows" doc:"That were read; of a file that failed, up to the row that is wrong"`
+	LateRows       int64                 `json:"lateRows" doc:"Usage that is dated more than a day outside of its month. It counts on the nearest day of the month"`
+	CorrectionRows int64                 `json:"correctionRows" doc:"Refunds and other corrections of earlier months. They count in the month of the bill, and in no baseline of an anomaly"`
 	Periods        []string              `json:"periods" doc:"The months that were replaced"`
 	Errors         []billimport.RowError `json:"errors" doc:"The errors of the file; row 0 is the file as a whole. A file with errors is not imported"`
 	CreatedAt      time.Time             `json:"createdAt"`
@@ -51,6 +53,7 @@ func newImportedFile(u billimport.Upload) ImportedFile {
 	return ImportedFile{
 		JobID: u.ID, FileName: u.FileName, CloudAccountID: u.AccountID, Provider: u.Provider, Bytes: u.Bytes,
 		Status: string(u.Status), Rows: u.Rows,
+		LateRows: u.Late, CorrectionRows: u.Corrections,
 		Periods: append([]string{}, u.Months...), Errors: append([]billimport.RowError{}, u.Errors...),
 		CreatedAt:   u.CreatedAt,
 		CompletedAt: rest.Optional(u.CompletedAt),
@@ -181,13 +184,17 @@ func (s *service) listImports(ctx context.Context, in *importsInput) (rest.List[
 }
 
 type oneImportInput struct {
-	JobID string `path:"jobID" maxLength:"64"`
+	ImportID string `path:"importID" maxLength:"64" doc:"The jobID of the import"`
 }
 
 func (s *service) getImport(ctx context.Context, in *oneImportInput) (ImportedFile, error) {
-	if !id.IsValid("job", in.JobID) {
-		return ImportedFile{}, fault.New(fault.NotFound, "there is no import %.64q", in.JobID)
-	}
-	u, err := billimport.ReadUpload(ctx, s.p.Table, identity.CallerOrg(ctx), in.JobID)
+	u, err := s.readImport(ctx, in.ImportID)
 	return newImportedFile(u), err
+}
+
+func (s *service) readImport(ctx context.Context, importID string) (billimport.Upload, error) {
+	if !id.IsValid("job", importID) {
+		return billimport.Upload{}, fault.New(fault.NotFound, "there is no import %.64q", importID)
+	}
+	return billimport.ReadUpload(ctx, s.p.Table, identity.CallerOrg(ctx), importID)
 }

@@ -14,6 +14,7 @@ const (
 	statusPath  = "/billing/sync-status"
 	periodsPath = "/billing/periods"
 	importsPath = "/billing/imports"
+	oneImport   = importsPath + "/{importID}"
 )
 
 type service struct {
@@ -67,8 +68,19 @@ func (s *service) importOperations(g *rest.Group) {
 		Summary:  "List uploaded files", Description: "The newest first, of the last 90 days.",
 	}, s.listImports)
 	rest.Handle(g, rest.Op{
-		ID: "getBillingImport", Method: http.MethodGet, Path: importsPath + "/{jobID}", Policy: "billing:read",
+		ID: "getBillingImport", Method: http.MethodGet, Path: oneImport, Policy: "billing:read",
 		Statuses: []int{http.StatusNotFound},
 		Summary:  "Get an uploaded file and its errors",
 	}, s.getImport)
+	rest.Handle(g, rest.Op{
+		ID: "withdrawBillingImport", Method: http.MethodDelete, Path: oneImport, Policy: "billing:write",
+		Status:   http.StatusAccepted,
+		Statuses: []int{http.StatusNotFound, http.StatusConflict},
+		Summary:  "Withdraw an uploaded file",
+		Description: "Restores the months that the file replaced, as they were before. A month that had no bill before " +
+			"has none again, and a month that a later file or delivery replaced stays. A file that was not " +
+			"imported yet " +
+			"is not imported any more. The record stays for 90 days after the upload, as long as a file can be " +
+			"withdrawn. A file whose import runs is not withdrawn (409). Poll statusURL until the status is withdrawn.",
+	}, s.withdrawImport)
 }

@@ -104,6 +104,8 @@ type billingPeriod struct {
 	Provider       string          `json:"provider"`
 	Period         string          `json:"period" example:"2026-03"`
 	Rows           int64           `json:"rows" doc:"The number of charges, without those that net to zero"`
+	LateRows       int64           `json:"lateRows" doc:"Usage that is dated more than a day outside of its month. It counts on the nearest day of the month"`
+	CorrectionRows int64           `json:"correctionRows" doc:"Refunds and other corrections of earlier months. They count in the month of the bill, and in no baseline of an anomaly"`
 	Totals         []CurrencyTotal `json:"totals" doc:"By currency, before any conversion"`
 	Final          bool            `json:"final" doc:"The provider has closed it"`
 	Estimated      bool            `json:"estimated" doc:"Made of our own estimates, until there is a bill"`
@@ -167,7 +169,7 @@ func countsOf(p *cost.Period) string {
 func newPeriod(p cost.Period) Period {
 	out := Period{
 		CloudAccountID: p.AccountID, Provider: p.Provider, Period: p.Month.String(), Rows: p.Rows, Final: p.Final,
-		Estimated:   p.Estimated,
+		Estimated: p.Estimated, LateRows: p.Late, CorrectionRows: p.Corrections,
 		DeliveredAt: p.DeliveredAt, ImportedAt: p.ImportedAt, Source: p.Source, Export: p.Export,
 		Fingerprint: p.Fingerprint,
 		Totals:      []CurrencyTotal{}, Rates: []ExchangeRate{}, SupersededBy: superseders(&p), Counts: countsOf(&p),

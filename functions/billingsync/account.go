@@ -6,6 +6,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"lamplighter.dev/shared/cloud"
@@ -113,9 +114,16 @@ func (s *session) importMonths(ctx context.Context, all []cloud.Delivery) (bool,
 		if !s.p.Clock.Now().Before(s.until) {
 			return false, nil
 		}
+		if err := s.noteBroken(month, d); err != nil {
+			return false, err
+		}
+		if d.Broken && len(d.Files) == 0 {
+			s.in.Gone = append(s.in.Gone, month)
+			continue
+		}
 		step, err := s.importMonth(ctx, d)
 		if failed := err != nil; failed {
-			if err = s.note(step, err); err != nil {
+			if err = s.noteMonth(month, step, err); err != nil {
 				return false, err
 			}
 		} else if err = s.progress(ctx, month); err != nil {
@@ -126,8 +134,19 @@ func (s *session) importMonths(ctx context.Context, all []cloud.Delivery) (bool,
 	return true, nil
 }
 
-// note records the first error that an early retry cannot mend, and returns nil for it. It returns every other error.
-func (s *session) note(step billimport.Step, err error) error {
+// noteBroken records the manifest of a month that cannot be read.
+func (s *session) noteBroken(month string, d *cloud.Delivery) error {
+	if !d.Broken {
+		return nil
+	}
+	return s.noteMonth(month, billimport.Schema, fault.New(fault.Invalid, "%s", d.Notice))
+}
+
+// note records an error that an early retry cannot mend, and returns nil for it. It returns every other error.
+func (s *session) note(step billimport.Step, err error) error { return s.noteMonth("", step, err) }
+
+// noteMonth is note for the error of a month. The failure tells the errors of all months, the newest first.
+func (s *session) noteMonth(month string, step billimport.Step, err error) error {
 	e, told := errors.AsType[*cloud.Error](err)
 	switch {
 	case err == nil:
@@ -136,8 +155,23 @@ func (s *session) note(step billimport.Step, err error) error {
 		return err
 	case s.in.Failure == nil:
 		s.in.Failure = &billimport.Failure{Step: step, Message: messageOf(err), At: s.p.Clock.Now()}
+	default:
+		s.in.Failure.Message = addMessage(s.in.Failure.Message, strings.TrimSpace(month+" "+string(step))+": "+
+			messageOf(err))
 	}
 	return nil
+}
+
+// addMessage appends the message of a further failure. When there is no room for it, the message ends in "…".
+func addMessage(message, more string) string {
+	const separator, cut = "; ", "; …"
+	switch {
+	case strings.HasSuffix(message, cut):
+		return message
+	case len(message)+len(separator)+len(more) > longest:
+		return message + cut
+	}
+	return message + separator + more
 }
 
 // longest is the maximum length of a stored message in bytes.
@@ -180,7 +214,10 @@ func (s *session) end(ctx context.Context, all []cloud.Delivery) error {
 			}
 		}
 		if len(all) > 0 {
-			e.Notice = cmp.Or(all[0].Notice, s.in.Notice)
+			e.Notice = s.in.Notice
+			if !all[0].Broken { // a failure tells that one
+				e.Notice = cmp.Or(all[0].Notice, s.in.Notice)
+			}
 		}
 		if s.in.Failure == nil {
 			e.LastSyncedAt = now

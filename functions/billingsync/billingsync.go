@@ -157,6 +157,8 @@ func (w *worker) importShare(ctx context.Context, in Share) (Share, error) {
 	switch {
 	case in.Rebuild:
 		return w.rebuild(ctx, in)
+	case in.Withdraw:
+		return w.withdrawUpload(ctx, in)
 	case in.UploadID != "":
 		return w.importUpload(ctx, in)
 	}
@@ -177,6 +179,9 @@ func (w *worker) giveUp(ctx context.Context, in billimport.Input, why *workflow.
 func (w *worker) abandon(ctx context.Context, in Share, why *workflow.Caught) (Share, error) {
 	if in.Rebuild {
 		return in, w.addRebuild(ctx, in.Org, w.p.Clock.Now().Add(rebuildPause))
+	}
+	if in.Withdraw {
+		return in, w.abandonWithdrawal(ctx, in.Input, why.String())
 	}
 	f := billimport.Failure{
 		Step: billimport.Reachability, Message: "the import was given up: " + why.String(),

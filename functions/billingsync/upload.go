@@ -40,6 +40,13 @@ func (w *worker) importFile(ctx context.Context, in Share, u billimport.Upload, 
 	if err != nil {
 		return in, err
 	}
+	if u, err = billimport.ReadUpload(ctx, w.p.Table, in.Org, in.UploadID); err != nil {
+		return in, err
+	}
+	if u.Ended() { // it was withdrawn before its import began
+		in.Done = true
+		return in, w.removeFile(ctx, in)
+	}
 	r := &uploaded{worker: w, in: in.Input, upload: u, size: size, months: map[cost.Month]*period{}}
 	if r.native, err = w.nativeOf(ctx, in.Org, u.AccountID); err != nil {
 		return in, err
@@ -93,8 +100,10 @@ type uploaded struct {
 	native string // the provider's ID of the account; empty for a vendor that is no provider
 
 	rows   int64
-	months map[cost.Month]*period // nil for a month that an earlier try has imported
+	months map[cost.Month]*period // nil for a month that is imported, by this try or by an earlier one
 	row    int64                  // the faulty row
+
+	late, corrections int64 // rows of cost.Late and cost.Correction
 }
 
 // read adds up each month of the file and then replaces these months. If anything is wrong with the file, it replaces
@@ -120,9 +129,12 @@ func (r *uploaded) read(ctx context.Context) error {
 		if b == nil {
 			continue
 		}
-		if err = b.commit(ctx); err != nil && !errors.Is(err, cost.ErrSame) {
+		p, err := b.commit(ctx)
+		if err != nil && !errors.Is(err, cost.ErrSame) {
 			return fmt.Errorf("import %s of %s: %w", month, r.upload.ID, err)
 		}
+		r.months[month] = nil
+		r.late, r.corrections = r.late+p.Late, r.corrections+p.Corrections
 	}
 	return nil
 }
@@ -143,13 +155,18 @@ func (r *uploaded) add(ctx context.Context, c *bill.Charge) error {
 }
 
 func (r *uploaded) begin(ctx context.Context, month cost.Month) (*period, error) {
+	if next := cost.MonthOf(r.p.Clock.Now()).Add(1); month > next {
+		return nil, fault.New(fault.Invalid, "the billing period %s is in the future; the latest that can be "+
+			"imported is "+
+			"%s: correct BillingPeriodStart", month, next)
+	}
 	if len(r.months) == billimport.MaxUploadMonths {
 		return nil, fault.New(
 			fault.Invalid, "the file holds more than %d billing periods: split it", billimport.MaxUploadMonths)
 	}
 	b, err := r.beginPeriod(ctx, cost.Import{
 		Org: r.in.Org, AccountID: r.upload.AccountID, Provider: r.upload.Provider, Month: month,
-		Fingerprint: "upload:" + r.upload.ID,
+		Fingerprint: billimport.Fingerprint(r.upload.ID), Withdrawable: true,
 		DeliveredAt: r.upload.CreatedAt, Source: string(cloud.UploadedBill), Export: r.upload.FileName,
 		Native:   r.native,
 		RateOf:   r.rates.RateOf,
@@ -175,13 +192,14 @@ func (r *uploaded) discard() {
 
 // tell writes the result of the import into the record of the upload.
 func (r *uploaded) tell(u *billimport.Upload, err error) {
-	u.Rows = r.rows
+	u.Rows, u.Late, u.Corrections = r.rows, r.late, r.corrections
 	if err != nil {
 		u.Errors = []billimport.RowError{{Row: r.row, Message: messageOf(err)}}
-		return
 	}
-	for month := range r.months {
-		u.Months = append(u.Months, month.String())
+	for month, b := range r.months {
+		if b == nil {
+			u.Months = append(u.Months, month.String())
+		}
 	}
 	slices.Sort(u.Months)
 }

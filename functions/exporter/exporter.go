@@ -85,6 +85,7 @@ func (w *worker) export(ctx context.Context, in report.ExportInput) (report.Expo
 	}
 	return in, report.EndExport(ctx, w.p, in, func(j *report.Export) {
 		j.Status, j.Rows, j.Totals = report.ExportSucceeded, made.rows, &made.totals
+		j.Unconverted = made.unconverted
 	})
 }
 
@@ -96,8 +97,9 @@ func (w *worker) fail(ctx context.Context, in report.ExportInput, why string) er
 
 // made counts the rows of a file and adds up their costs.
 type made struct {
-	rows   int64
-	totals cost.Amounts
+	rows        int64
+	totals      cost.Amounts
+	unconverted []cost.CurrencyTotal
 }
 
 // write writes the file with the costs that the caller of ctx may see.
@@ -111,7 +113,8 @@ func (w *worker) write(ctx context.Context, in report.ExportInput, j *report.Exp
 	err = w.p.Archive.Put(ctx, report.ExportObjectName(in.Org, j.ID), func(to io.Writer) error {
 		out = made{}
 		f := newFile(j.Format, to)
-		err := report.EachExportRow(ctx, w.reader.Ask, q, func(r *report.ExportRow) (bool, error) {
+		var err error
+		out.unconverted, err = report.EachExportRow(ctx, w.reader.Ask, q, func(r *report.ExportRow) (bool, error) {
 			if out.rows++; out.rows > w.maxRows {
 				return false,
 					fault.New(fault.Invalid, "the export has more than %d rows: ask for fewer days, or filter",

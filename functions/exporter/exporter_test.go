@@ -225,6 +225,31 @@ func TestExport_OfFewRowsIsTheAnswer(t *testing.T) {
 	a.Call(apitest.Caller(ours, "eve", "resources:read"), "GET /reports/export").Want(http.StatusForbidden)
 }
 
+// TestExport_NamesTheAmountsThatItLeavesOut: charges without an exchange rate are in no row.
+func TestExport_NamesTheAmountsThatItLeavesOut(t *testing.T) {
+	a := newFixture(t)
+	a.bill(ours, "2026-02", 3)
+	m := apitest.Value(cost.ParseMonth("2026-03"))(a)
+	b := apitest.Value(cost.New(a.Platform).Begin(a.In(ours), cost.Import{
+		Org: ours, AccountID: "ca_2", Provider: "aws", Month: m, Fingerprint: "rupees", DeliveredAt: a.Clock.Now(),
+	}))(a)
+	for _, currency := range []string{"INR", "JPY", cost.USD} {
+		a.Must(b.Add(&bill.Charge{
+			BillingPeriodStart: m.Start(), ChargePeriodStart: m.Start(), ChargeCategory: bill.Usage,
+			BillingCurrency: currency, BilledCost: money.MustParse("12.345"),
+		}))
+	}
+	apitest.Value(b.Commit(a.In(ours)))(a)
+	got := a.Call(ada, "GET /reports/export?period=2026-03").Want(http.StatusOK)
+	a.Equal("of the answer", got.Header.Get("X-Unconverted-Costs"), "INR 12.345, JPY 12.345")
+	got = a.Call(ada, "GET /reports/export?period=2026-02").Want(http.StatusOK)
+	a.Equal("of a month without them", got.Header.Get("X-Unconverted-Costs"), "")
+	j := a.begin(ada, "period=2026-03&format=parquet")
+	a.Must(a.turn("export", j.JobID))
+	a.Equal("of a job", a.job(j).Unconverted, []exports.UnconvertedCost{{"INR", "12.345"}, {"JPY", "12.345"}})
+	a.Equal("the rest", *a.job(j).BilledUSD, "12.345")
+}
+
 func TestExport_OfAScopedCallerHoldsWhatTheySee(t *testing.T) {
 	a := newFixture(t)
 	ids := inventorytest.Discover(a.Fixture, ours, "aws-ec2", inventorytest.Instances(6)...)
@@ -359,7 +384,7 @@ func TestExport_OfCostsThatChangeMeanwhileIsNone(t *testing.T) {
 		}
 		return cost.New(a.Platform).Ask(ctx, ours, q)
 	}
-	err := report.EachExportRow(a.In(ours), ask, q, func(*report.ExportRow) (bool, error) { return true, nil })
+	_, err := report.EachExportRow(a.In(ours), ask, q, func(*report.ExportRow) (bool, error) { return true, nil })
 	if err == nil || !strings.Contains(err.Error(), "costs have changed") {
 		t.Errorf("got %v", err)
 	}

@@ -48,7 +48,9 @@ func operations(s *service) *rest.Group {
 			"itself. A larger export, and every Parquet export, is a job: the answer is 202, and its statusURL " +
 			"holds the download address when the job has ended. While a job runs, the same question of the same " +
 			"caller is answered with that job. CSV cells that a spreadsheet would take for a formula begin with an " +
-			"apostrophe; numbers do not. The current month unless other days are requested, at most 800; from is " +
+			"apostrophe; numbers do not. Charges in a currency without a known exchange rate are not in it: the " +
+			"header X-Unconverted-Costs of a direct answer, and unconverted of a job, name their sums. The current " +
+			"month unless other days are requested, at most 800; from is " +
 			"the first day and to the day after the last, in UTC; period is a month. filter[dimension]=value " +
 			"narrows the export, as in the other reports. A grant on teams or resources exports the costs of its " +
 			"scope alone.",
@@ -104,7 +106,7 @@ func (s *service) export(ctx context.Context, in *exportInput) (rest.Raw, error)
 		Name: "costs", Columns: report.ExportColumns, Numbers: report.ExportNumbers,
 		Bounds: s.bounds,
 	}), false
-	err = report.EachExportRow(ctx, s.Ask, q, func(r *report.ExportRow) (bool, error) {
+	unconverted, err := report.EachExportRow(ctx, s.Ask, q, func(r *report.ExportRow) (bool, error) {
 		full = !f.Add(r)
 		return !full, nil
 	})
@@ -114,7 +116,22 @@ func (s *service) export(ctx context.Context, in *exportInput) (rest.Raw, error)
 	case full:
 		return s.begin(ctx, &q, format)
 	}
-	return f.Answer(ctx, "")
+	out, err := f.Answer(ctx, "")
+	if err == nil && len(unconverted) > 0 {
+		out.Header.Set(unconvertedHeader, formatUnconverted(unconverted))
+	}
+	return out, err
+}
+
+// unconvertedHeader names the amounts that are not in a direct answer: "EUR 12.3, JPY 500".
+const unconvertedHeader = "X-Unconverted-Costs"
+
+func formatUnconverted(all []cost.CurrencyTotal) string {
+	texts := make([]string, len(all))
+	for i, u := range all {
+		texts[i] = u.Currency + " " + u.Amount.String()
+	}
+	return strings.Join(texts, ", ")
 }
 
 // begin starts an export job and returns it.
@@ -126,24 +143,31 @@ func (s *service) begin(ctx context.Context, q *cost.Question, format string) (r
 	return rest.Accepted(rest.Job{JobID: j.ID, Status: string(j.Status), StatusURL: jobsPath + "/" + j.ID})
 }
 
+// UnconvertedCost is an amount in a currency without a known exchange rate.
+type UnconvertedCost struct {
+	Currency string `json:"currency" example:"EUR"`
+	Amount   string `json:"amount" example:"12.30"`
+}
+
 // Export is an export job.
 type Export struct {
-	JobID        string     `json:"jobID"`
-	Status       string     `json:"status" enum:"running,succeeded,failed,expired"`
-	Format       string     `json:"format" enum:"csv,ndjson,parquet" doc:"csv and ndjson are compressed with gzip"`
-	From         string     `json:"from" doc:"The first day" example:"2026-03-01"`
-	To           string     `json:"to" doc:"The day behind the last" example:"2026-04-01"`
-	Rows         int64      `json:"rows"`
-	BilledUSD    *string    `json:"billedUSD" doc:"The sum of the rows, to the last digit; null until the job has succeeded"`
-	EffectiveUSD *string    `json:"effectiveUSD"`
-	ListUSD      *string    `json:"listUSD"`
-	Message      *string    `json:"message" doc:"The reason for the failure, and the remedy"`
-	FileName     string     `json:"fileName" example:"costs-2026-03-01.parquet"`
-	DownloadURL  *string    `json:"downloadURL" doc:"Where the file is fetched with GET, until linkExpiresAt"`
-	LinkExpires  *time.Time `json:"linkExpiresAt"`
-	CreatedAt    time.Time  `json:"createdAt"`
-	CompletedAt  *time.Time `json:"completedAt"`
-	ExpiresAt    time.Time  `json:"expiresAt" doc:"When the file is removed"`
+	JobID        string            `json:"jobID"`
+	Status       string            `json:"status" enum:"running,succeeded,failed,expired"`
+	Format       string            `json:"format" enum:"csv,ndjson,parquet" doc:"csv and ndjson are compressed with gzip"`
+	From         string            `json:"from" doc:"The first day" example:"2026-03-01"`
+	To           string            `json:"to" doc:"The day behind the last" example:"2026-04-01"`
+	Rows         int64             `json:"rows"`
+	BilledUSD    *string           `json:"billedUSD" doc:"The sum of the rows, to the last digit; null until the job has succeeded"`
+	EffectiveUSD *string           `json:"effectiveUSD"`
+	ListUSD      *string           `json:"listUSD"`
+	Unconverted  []UnconvertedCost `json:"unconverted" doc:"The billed amounts in currencies without a known exchange rate; they are not in the file"`
+	Message      *string           `json:"message" doc:"The reason for the failure, and the remedy"`
+	FileName     string            `json:"fileName" example:"costs-2026-03-01.parquet"`
+	DownloadURL  *string           `json:"downloadURL" doc:"Where the file is fetched with GET, until linkExpiresAt"`
+	LinkExpires  *time.Time        `json:"linkExpiresAt"`
+	CreatedAt    time.Time         `json:"createdAt"`
+	CompletedAt  *time.Time        `json:"completedAt"`
+	ExpiresAt    time.Time         `json:"expiresAt" doc:"When the file is removed"`
 }
 
 type jobInput struct {
@@ -185,7 +209,10 @@ func newExport(j *report.Export, now time.Time) Export {
 		JobID: j.ID, Status: string(j.StatusAt(now)), Format: j.Format, From: j.From.Format(time.DateOnly),
 		To: j.To.Format(time.DateOnly), Rows: j.Rows,
 		Message: rest.Optional(j.Message), FileName: j.FileName(), CreatedAt: j.CreatedAt,
-		CompletedAt: rest.Optional(j.CompletedAt), ExpiresAt: j.ExpiresAt,
+		CompletedAt: rest.Optional(j.CompletedAt), ExpiresAt: j.ExpiresAt, Unconverted: []UnconvertedCost{},
+	}
+	for _, u := range j.Unconverted {
+		out.Unconverted = append(out.Unconverted, UnconvertedCost{u.Currency, u.Amount.String()})
 	}
 	if t := j.Totals; t != nil {
 		out.BilledUSD, out.EffectiveUSD, out.ListUSD = rest.Optional(t.Billed.String()),

@@ -2,7 +2,6 @@ package reports
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -17,30 +16,10 @@ func (s *service) months(ctx context.Context, from, to time.Time) ([]cost.Summar
 	out, err := s.Books.Summaries(ctx, identity.CallerOrg(ctx), cost.MonthOf(from), cost.MonthOf(to.Add(-report.Day)))
 	for i := range out {
 		if err == nil {
-			err = s.Balanced(ctx, checkSummary(&out[i]))
+			err = s.Balanced(ctx, out[i].Check())
 		}
 	}
 	return out, err
-}
-
-func checkSummary(m *cost.Summary) error {
-	var days cost.Amounts
-	for i := range m.Days {
-		days.Add(&m.Days[i])
-	}
-	if days != m.Total {
-		return fmt.Errorf("the days of %s add up to %s, not to %s", m.Month, days.Billed, m.Total.Billed)
-	}
-	for dim, values := range m.By {
-		var sum cost.Amounts
-		for i := range values {
-			sum.Add(&values[i].Amounts)
-		}
-		if sum != m.Total {
-			return fmt.Errorf("%s by %s adds up to %s, not to %s", m.Month, dim, sum.Billed, m.Total.Billed)
-		}
-	}
-	return nil
 }
 
 // plain reports whether a question has no filter and no scope, so that monthly summaries can answer it.
@@ -53,7 +32,16 @@ func (s *service) series(ctx context.Context, q cost.Question) (cost.Answer, err
 		return s.Ask(ctx, q)
 	}
 	months, err := s.months(ctx, q.From, q.To)
-	return joinDays(months, &q), err
+	out := joinDays(months, &q)
+	if len(out.Unconverted) > 0 && !wholeMonths(&q) && err == nil {
+		return s.Ask(ctx, q) // summaries tell these amounts of whole months alone
+	}
+	return out, err
+}
+
+// wholeMonths reports whether a question covers each of its months completely.
+func wholeMonths(q *cost.Question) bool {
+	return q.From.Equal(cost.MonthOf(q.From).Start()) && q.To.Equal(cost.MonthOf(q.To).Start())
 }
 
 // joinDays answers a plain question from the summaries of its months.

@@ -62,7 +62,8 @@ var invalid = []int{http.StatusBadRequest}
 const (
 	asked = " Days are days in UTC, at most 800; from is the first day and to the day after the last; period is a " +
 		"month. filter[dimension]=value narrows: provider, cloud_account_id, sub_account_id, region, " +
-		"resource_type, service_name, purchase_type, team_id, group_id, resource_uid, charge_category, tag:<key>. " +
+		"resource_type, service_name, purchase_type, team_id, group_id, resource_uid, charge_category, charge_class " +
+		"(Correction: refunds; Late: usage dated outside of its month), tag:<key>. " +
 		"Costs are invoiced amounts where they exist; estimated says that public prices stand in for days that are " +
 		"not billed yet. A grant on teams or resources shows the costs of its scope alone, and their totals."
 	kept      = " Savings are those of /reports/savings, which filters leave as they are, of at most ten minutes ago."

@@ -91,9 +91,19 @@ func (s *service) history(ctx context.Context, q cost.Question, m cost.Month) (h
 	h.previous = money.Sum(all.Days[before:first]...)
 	h.month = cost.Answer{
 		Total: money.Sum(all.Days[first:]...), Days: all.Days[first:],
-		Estimated: all.Estimated[first:], Unconverted: all.Unconverted,
+		Estimated: all.Estimated[first:],
 	}
-	return h, nil
+	if len(all.Unconverted) > 0 {
+		h.month.Unconverted, err = s.unconverted(ctx, q, m)
+	}
+	return h, err
+}
+
+// unconverted returns the amounts of a month that have no exchange rate.
+func (s *service) unconverted(ctx context.Context, q cost.Question, m cost.Month) ([]cost.CurrencyTotal, error) {
+	q.From, q.To, q.Dims, q.Daily = m.Start(), m.End(), nil, false
+	a, err := s.Ask(ctx, q)
+	return a.Unconverted, err
 }
 
 // settled returns the last day that counts as complete: two days ago, or the last day with costs if that is earlier.

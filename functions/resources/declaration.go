@@ -6,6 +6,7 @@ import (
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/report"
 	"lamplighter.dev/shared/domain/smarttag"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
@@ -15,7 +16,7 @@ import (
 var Declaration = platform.Declaration{
 	Name:   "resources",
 	Routes: []string{"/resources", "/resources/{resourceID}", "/resources/{resourceID}/{proxy+}"},
-	Access: rest.Access.With(table.Access{
+	Access: rest.Access.With(report.Reading, table.Access{
 		Reads: []table.Partition{
 			identity.MetaPartition, inventory.ResourcePartition, inventory.IndexPartition,
 			inventory.ChunkPartition, inventory.AttachedPartition, discovery.PartPartition, smarttag.Partition,

@@ -10,8 +10,10 @@ import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/pricing"
+	"lamplighter.dev/shared/domain/report"
 	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/domain/smarttag"
 )
@@ -36,6 +38,7 @@ func Operations(p *platform.Platform) *rest.Group {
 	s.readOperations(g)
 	s.refreshOperations(g)
 	s.metricsOperations(g)
+	s.costOperations(g)
 	return g
 }
 
@@ -44,10 +47,14 @@ type service struct {
 	inventory *inventory.Store
 	tagger    *smarttag.Tagger
 	most      rest.Bounds // of one answer of an export
+	reports   *report.Reader
 }
 
 func newService(p *platform.Platform) *service {
-	return &service{p: p, inventory: inventory.New(p), tagger: smarttag.NewTagger(smarttag.NewStore(p.Table))}
+	return &service{
+		p: p, inventory: inventory.New(p), tagger: smarttag.NewTagger(smarttag.NewStore(p.Table)),
+		reports: report.NewReader(p, cost.New(p)),
+	}
 }
 
 func (s *service) listOperations(g *rest.Group) {

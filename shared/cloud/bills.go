@@ -88,6 +88,9 @@ type Delivery struct {
 	// Notice is a problem of the source that does not prevent deliveries: an unhealthy export, or a source that is no
 	// export. It is empty when there is no problem.
 	Notice string
+	// Broken says that a manifest cannot be read, and Notice which one: the import fails with it. Files are those of an
+	// earlier delivery of the period, if there is one.
+	Broken bool
 }
 
 // BillFile is a file of a delivery.

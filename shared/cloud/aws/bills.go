@@ -34,10 +34,20 @@ func (c *conn) Deliveries(ctx context.Context, from time.Time) ([]cloud.Delivery
 	if set.Source == "" || set.Source == cloud.CostExplorer {
 		c.addExplored(from, by)
 	}
-	if len(by) == 0 {
+	if !anyWhole(by) {
 		return nil, cmp.Or(why, noDelivery(set))
 	}
 	return sortByPeriod(by, why), nil
+}
+
+// anyWhole reports whether a delivery can be imported.
+func anyWhole(by map[time.Time]cloud.Delivery) bool {
+	for _, d := range by {
+		if !d.Broken {
+			return true
+		}
+	}
+	return false
 }
 
 // sortByPeriod sorts deliveries by period. If exports could not be read, the deliveries of Cost Explorer in their
@@ -51,7 +61,8 @@ func sortByPeriod(by map[time.Time]cloud.Delivery, why error) []cloud.Delivery {
 		out = append(out, d)
 	}
 	slices.SortFunc(out, func(a, b cloud.Delivery) int { return a.Period.Compare(b.Period) })
-	if last := &out[len(out)-1]; why != nil && last.Notice == "" && cloud.ClassOf(why) != cloud.Denied {
+	if last := &out[len(out)-1]; why != nil && last.Notice == "" && cloud.ClassOf(why) != cloud.Denied &&
+		!slices.ContainsFunc(out, func(d cloud.Delivery) bool { return d.Notice == why.Error() }) {
 		last.Notice = why.Error()
 	}
 	return out
@@ -84,7 +95,7 @@ func (c *conn) exportedDeliveries(ctx context.Context, from time.Time, by map[ti
 			all = append(all, &cloud.Error{Class: cloud.NotFound, Code: "UnhealthyExport", Message: e.notice})
 		}
 		for _, d := range found {
-			if _, better := by[d.Period]; !better {
+			if had, better := by[d.Period]; !better || had.Broken && !d.Broken {
 				by[d.Period] = d
 			}
 		}
@@ -119,6 +130,11 @@ func (c *conn) deliveriesOf(ctx context.Context, e billExport, from time.Time) (
 	for i, d := range out {
 		if errs[i] == nil {
 			kept = append(kept, d)
+		} else if cloud.ClassOf(errs[i]) == cloud.Invalid { // Cost Explorer must not stand in for it
+			kept = append(kept, cloud.Delivery{
+				Source: e.source, Export: e.name, Period: manifests[i].period, Rows: -1, Notice: errs[i].Error(),
+				Broken: true,
+			})
 		}
 	}
 	return kept, firstError(errs)

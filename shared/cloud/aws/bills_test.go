@@ -247,6 +247,28 @@ func TestDeliveries_TakeEachFormOfAManifest(t *testing.T) {
 	}
 }
 
+// TestDeliveries_WithABrokenManifestNameIt: Cost Explorer does not stand in for the month of the manifest, and the
+// other months are delivered.
+func TestDeliveries_WithABrokenManifestNameIt(t *testing.T) {
+	tw := billedTwin()
+	d := focusExport(3, "a")
+	d.list, d.at = func(string) any { return 7 }, d.at.AddDate(0, 0, 1)
+	d.deliver(tw)
+	focusExport(4, "b").deliver(tw)
+	got, err := openBills(t, tw, cloud.BillSettings{}).Deliveries(t.Context(), month(3))
+	if err != nil || len(got) < 2 {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	march, april := got[0], got[1]
+	if !march.Broken || len(march.Files) != 0 || march.Period != month(3) ||
+		!strings.Contains(march.Notice, "BILLING_PERIOD=2026-03") {
+		t.Errorf("%+v; want the manifest named", march)
+	}
+	if april.Broken || april.Notice != "" || len(april.Files) != 1 || april.Source != cloud.DataExport {
+		t.Errorf("%+v; want it as delivered", april)
+	}
+}
+
 // In overwrite mode the manifest is the same in every delivery; only the versions of its files tell the deliveries
 // apart.
 func TestDeliveries_OverwrittenInPlace(t *testing.T) {

@@ -58,7 +58,7 @@ func (c *conn) Deliveries(ctx context.Context, from time.Time) ([]cloud.Delivery
 		return nil, cmp.Or(append(why, noDelivery(c.account.Billing))...)
 	}
 	if last := &out[len(out)-1]; len(why) > 0 && last.Notice == "" {
-		last.Notice = why[0].Error()
+		last.Notice, last.Broken = why[0].Error(), cloud.ClassOf(why[0]) == cloud.Invalid
 	}
 	return out, nil
 }
@@ -122,7 +122,8 @@ func manifestsSince(blobs []blob, from time.Time) []blob {
 	return out[:min(len(out), maxRuns)]
 }
 
-// readRuns reads manifests. A manifest that cannot be read does not prevent reading the others.
+// readRuns reads manifests, newest first. A manifest that cannot be read does not prevent reading the others, and it is
+// no error if a newer run of the same days can be read.
 func (k container) readRuns(ctx context.Context, e billExport, manifests []blob) ([]run, error) {
 	all, errs := make([]run, len(manifests)), make([]error, len(manifests))
 	cloud.InParallel(len(manifests), width, func(i int) {
@@ -135,9 +136,17 @@ func (k container) readRuns(ctx context.Context, e billExport, manifests []blob)
 		}
 	})
 	var out []run
+	read := map[string]bool{} // by days
 	for i, r := range all {
-		if errs[i] == nil && r.isBill(e.named) {
-			out = append(out, r)
+		days := daysInPath.FindString(manifests[i].name)
+		switch {
+		case errs[i] != nil && days != "" && read[days]:
+			errs[i] = nil
+		case errs[i] == nil:
+			read[days] = true
+			if r.isBill(e.named) {
+				out = append(out, r)
+			}
 		}
 	}
 	return out, cmp.Or(errs...)

@@ -199,8 +199,14 @@ func TestDeliveries_WithAManifestThatIsNone(t *testing.T) {
 	tw := billedTwin()
 	tw.PutBlob(inCosts+"daily/focus/20260301-20260331/x/manifest.json", []byte("{"), month(4))
 	got, err := openBills(t, tw, cloud.BillSettings{}).Deliveries(t.Context(), month(3))
-	if err != nil || len(got) != 1 || !strings.Contains(got[0].Notice, "20260301-20260331/x/manifest.json") {
+	if err != nil || len(got) != 1 || !got[0].Broken ||
+		!strings.Contains(got[0].Notice, "20260301-20260331/x/manifest.json") {
 		t.Errorf("%+v, %v; want the run before, and the manifest named", got, err)
+	}
+	tw.PutBlob(inCosts+"daily/focus/20260301-20260331/x/manifest.json", []byte("{"), month(3).Add(time.Hour))
+	got, err = openBills(t, tw, cloud.BillSettings{}).Deliveries(t.Context(), month(3))
+	if err != nil || len(got) != 1 || got[0].Broken {
+		t.Errorf("%+v, %v; want no word of a manifest that a newer run replaces", got, err)
 	}
 }
 

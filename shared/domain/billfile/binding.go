@@ -23,6 +23,8 @@ type binding struct {
 	at     *time.Time
 	tags   *[]bill.Tag
 	filled *bool // set to whether the row has a value; nil if unused
+	// set to a date with slashes, which the layout then reads in place of at; nil if at takes such dates
+	slashed *string
 
 	cache      *cache // of all bindings of a file
 	plainNames []string
@@ -45,10 +47,22 @@ func (b *binding) set(value []byte) (err error) {
 	case b.amount != nil:
 		*b.amount, err = parseAmount(value)
 	case b.at != nil:
-		*b.at, err = parseTime(value)
+		err = b.setTime(value)
 	default:
 		*b.tags, err = b.cache.tagsOf(value)
 	}
+	return err
+}
+
+func (b *binding) setTime(value []byte) (err error) {
+	if b.slashed != nil {
+		*b.slashed = ""
+		if bytes.IndexByte(value, '/') >= 0 {
+			*b.slashed, *b.at = string(value), time.Time{}
+			return nil
+		}
+	}
+	*b.at, err = parseTime(value)
 	return err
 }
 
@@ -80,6 +94,12 @@ func needed(b binding) binding {
 // told returns a binding that sets filled to whether the row has a value.
 func told(b binding, filled *bool) binding {
 	b.filled = filled
+	return b
+}
+
+// unslashed returns a binding that sets slashed in place of at for a date with slashes.
+func unslashed(b binding, slashed *string) binding {
+	b.slashed = slashed
 	return b
 }
 

@@ -5,6 +5,7 @@ import (
 	"bufio"
 	"bytes"
 	"io"
+	"slices"
 
 	"github.com/klauspost/compress/flate"
 	"github.com/klauspost/compress/gzip"
@@ -20,6 +21,7 @@ var (
 	gzipMagic    = []byte{0x1f, 0x8b}
 	zipMagic     = []byte("PK\x03\x04")
 	parquetMagic = []byte("PAR1")
+	pdfMagic     = []byte("%PDF")
 	utf8Mark     = []byte("\xef\xbb\xbf")
 	utf16Marks   = [][]byte{{0xff, 0xfe}, {0xfe, 0xff}}
 )
@@ -42,6 +44,9 @@ func openTable(r cloud.BillReader) (table, error) {
 		return openZip(packed)
 	case bytes.HasPrefix(magic, gzipMagic):
 		return openGzip(b, packed)
+	case bytes.Equal(magic, pdfMagic):
+		return nil, fault.New(fault.Invalid, "it is a PDF document, probably an invoice; deliver the cost export of "+
+			"the vendor as CSV, JSON lines or Parquet")
 	default:
 		return openText(b)
 	}
@@ -112,6 +117,9 @@ func openZip(r *countedReader) (table, error) {
 	if err != nil {
 		return nil, err
 	}
+	if slices.ContainsFunc(z.File, func(f *zip.File) bool { return f.Name == "[Content_Types].xml" }) {
+		return nil, fault.New(fault.Invalid, "it is an Excel workbook; save its sheet as CSV UTF-8 and deliver that")
+	}
 	if len(z.File) != 1 {
 		return nil, fault.New(fault.Invalid, "a zip of %d files; one file of a bill is wanted in it", len(z.File))
 	}
@@ -121,6 +129,37 @@ func openZip(r *countedReader) (table, error) {
 		return nil, err
 	}
 	return openText(&unpackedText{f, r, 0})
+}
+
+// mostBlanks is the most white space that is skipped at the beginning of a text.
+const mostBlanks = 1024
+
+// firstCharacter returns the first character that is not white space, or 0.
+func firstCharacter(b *bufio.Reader) byte {
+	head, _ := b.Peek(mostBlanks)
+	if trimmed := bytes.TrimSpace(head); len(trimmed) > 0 {
+		return trimmed[0]
+	}
+	return 0
+}
+
+// otherSeparators are the characters that separate the columns of some exports in place of commas.
+var otherSeparators = map[byte]string{';': "semicolons", '\t': "tabs", '|': "vertical bars"}
+
+// checkSeparator returns an error if the first line of a text has no comma and several other separators.
+func checkSeparator(b *bufio.Reader) error {
+	head, _ := b.Peek(b.Size())
+	line, _, _ := bytes.Cut(head, []byte("\n"))
+	if bytes.IndexByte(line, ',') >= 0 {
+		return nil
+	}
+	for separator, name := range otherSeparators {
+		if bytes.Count(line, []byte{separator}) > 1 {
+			return fault.New(fault.Invalid, "its columns are separated by %s; deliver it with commas between its "+
+				"columns", name)
+		}
+	}
+	return nil
 }
 
 // openText distinguishes JSON from CSV by the first character that is not white space.
@@ -135,10 +174,19 @@ func openText(r io.Reader) (table, error) {
 	}
 	if bytes.HasPrefix(head, utf8Mark) {
 		_, _ = b.Discard(len(utf8Mark))
-		head, _ = b.Peek(1)
 	}
-	if trimmed := bytes.TrimSpace(head); len(trimmed) > 0 && trimmed[0] == '{' {
+	switch firstCharacter(b) {
+	case '{':
 		return newJSONTable(b)
+	case '[':
+		return nil, fault.New(fault.Invalid, "it is a JSON array; deliver one JSON object on each line, without the "+
+			"brackets and commas around them (jq -c '.[]' does that)")
+	case '<':
+		return nil, fault.New(fault.Invalid, "it is an HTML or XML page, probably a login page or an error message in "+
+			"place of the download; open it in a browser, and deliver the export itself")
+	}
+	if err := checkSeparator(b); err != nil {
+		return nil, err
 	}
 	return newCSVTable(b)
 }

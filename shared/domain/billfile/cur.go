@@ -140,7 +140,7 @@ func (l *curLayout) emit(to *reading) error {
 		return nil
 	}
 	c := &l.out
-	c.ProviderName = "AWS"
+	c.ProviderName, c.BillingCurrency = "AWS", strings.ToUpper(c.BillingCurrency)
 	c.InvoiceIssuerName = firstFilled(c.InvoiceIssuerName, l.billingEntity)
 	c.ServiceName = firstFilled(l.productName, tagNamed(l.product, "product_name"), l.serviceName, l.productCode)
 	c.RegionID = firstFilled(c.RegionID, l.regionCode, tagNamed(l.product, "region"))

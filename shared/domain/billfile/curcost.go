@@ -63,7 +63,9 @@ func (l *curLayout) priceFee(invoiced money.Amount) {
 	l.out.ChargeFrequency = "One-Time"
 }
 
+// priceRefund sets a refund, which AWS may grant months after the charge.
 func (l *curLayout) priceRefund(invoiced money.Amount) {
+	l.out.ChargeClass = bill.Correction
 	switch {
 	case l.planARN != "":
 		l.chargeCommitment(l.planARN, invoiced, money.Amount{})

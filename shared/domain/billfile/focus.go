@@ -13,7 +13,8 @@ import (
 type focusLayout struct {
 	row             bill.Charge
 	pricingCurrency string
-	rate            usdRate     // from columns that Azure and our query of Google's table add
+	rate            usdRate // from columns that Azure and our query of Google's table add
+	period          slashedPeriod
 	exact           string      // amounts that do not fit into their columns: see lineItem
 	out             bill.Charge // passed to take; a copy, because the next row reuses the fields of the one read
 }
@@ -27,8 +28,10 @@ func (l *focusLayout) bindings([]string) []binding {
 		amount(&c.ListCost, "ListCost"), amount(&c.ContractedCost, "ContractedCost"),
 		amount(&c.Quantity, "PricingQuantity"),
 		needed(text(&c.BillingCurrency, "BillingCurrency")), needed(text(&c.ChargeCategory, "ChargeCategory")),
-		needed(at(&c.BillingPeriodStart, "BillingPeriodStart")), needed(at(&c.ChargePeriodStart, "ChargePeriodStart")),
-		at(&c.ChargePeriodEnd, "ChargePeriodEnd"),
+		needed(unslashed(at(&c.BillingPeriodStart, "BillingPeriodStart"), &l.period.start)),
+		unslashed(at(&l.period.endTime, "BillingPeriodEnd"), &l.period.end),
+		needed(unslashed(at(&c.ChargePeriodStart, "ChargePeriodStart"), &l.period.chargeStart)),
+		unslashed(at(&c.ChargePeriodEnd, "ChargePeriodEnd"), &l.period.chargeEnd),
 		text(&c.BillingAccountID, "BillingAccountId"), text(&c.SubAccountID, "SubAccountId"),
 		text(&c.SubAccountName, "SubAccountName"),
 		text(&c.ProviderName, "ProviderName"), text(&c.PublisherName, "PublisherName"),
@@ -56,6 +59,15 @@ func (l *focusLayout) emit(to *reading) error {
 			l.row.ChargeCategory)
 	}
 	l.out = l.row
+	l.out.BillingCurrency = strings.ToUpper(l.out.BillingCurrency)
+	if strings.EqualFold(l.out.ChargeClass, bill.Correction) {
+		l.out.ChargeClass = bill.Correction
+	}
+	if l.period.used() {
+		if err := l.period.read(&l.out); err != nil {
+			return err
+		}
+	}
 	if l.pricingCurrency != "" && l.pricingCurrency != "USD" {
 		l.rate.perDollar = money.Amount{} // a rate between other currencies
 	}

@@ -3,6 +3,7 @@ package billfile
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/foundation/fault"
@@ -89,7 +90,7 @@ func (l *googleLayout) emit(to *reading) error {
 func (l *googleLayout) describe() {
 	l.out = l.row
 	c := &l.out
-	c.USDRate = l.rate.of(&l.cost)
+	c.USDRate, c.BillingCurrency = l.rate.of(&l.cost), strings.ToUpper(c.BillingCurrency)
 	c.ProviderName, c.InvoiceIssuerName = "Google Cloud", "Google Cloud"
 	c.PublisherName = firstFilled(l.seller, "Google Cloud")
 	c.Tags = l.labels

@@ -25,7 +25,7 @@ func newColumnReader(b binding, l leaf) (columnReader, error) {
 	case b.amount != nil:
 		return newValueColumn(b, l, b.amount, amountOf(l.value.Type())), nil
 	case b.at != nil:
-		return newValueColumn(b, l, b.at, timeOf(l.value.Type())), nil
+		return newValueColumn(b, l, b.at, b.timeOf(l.value.Type())), nil
 	default:
 		return newValueColumn(b, l, b.tags, func(v *parquet.Value) ([]bill.Tag, error) {
 			return b.cache.tagsOf(v.ByteArray())

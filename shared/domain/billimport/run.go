@@ -28,6 +28,7 @@ type Input struct {
 	JobID     string `json:"jobID"`
 	AccountID string `json:"accountID,omitempty"` // only the bills of this account
 	UploadID  string `json:"uploadID,omitempty"`  // only this upload
+	Withdraw  bool   `json:"withdraw,omitempty"`  // the upload is withdrawn
 	Rebuild   bool   `json:"rebuild,omitempty"`   // costs are rebuilt after a change of teams, groups or accounts
 }
 

@@ -32,6 +32,9 @@ const (
 	UploadRunning   UploadStatus = "running"
 	UploadSucceeded UploadStatus = "succeeded"
 	UploadFailed    UploadStatus = "failed"
+	// the periods that the upload replaced are being restored, or are restored
+	UploadWithdrawing UploadStatus = "withdrawing"
+	UploadWithdrawn   UploadStatus = "withdrawn"
 )
 
 // OtherProvider is the provider of bills from vendors that have no connected account.
@@ -47,6 +50,8 @@ type Upload struct {
 	Bytes       int64        `json:"bytes"`
 	Status      UploadStatus `json:"status"`
 	Rows        int64        `json:"rows,omitempty"`
+	Late        int64        `json:"late,omitempty"`        // rows of cost.Late
+	Corrections int64        `json:"corrections,omitempty"` // rows of cost.Correction
 	Months      []string     `json:"months,omitempty"`
 	Errors      []RowError   `json:"errors,omitempty"`
 	CreatedAt   time.Time    `json:"createdAt"`
@@ -66,6 +71,9 @@ type RowError struct {
 // VendorAccount returns the account ID under which the bills of a vendor without a connected account replace each
 // other.
 func VendorAccount(vendor string) string { return OtherProvider + ":" + vendor }
+
+// Fingerprint returns the fingerprint of the billing periods that are imported from an upload.
+func Fingerprint(uploadID string) string { return "upload:" + uploadID }
 
 // UploadKey returns the key of an upload.
 func UploadKey(org, uploadID string) table.Key {

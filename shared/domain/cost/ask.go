@@ -15,13 +15,14 @@ import (
 
 // Question asks for costs. Its answer uses one read of the pointers, so all periods are of the same moment.
 type Question struct {
-	From, To  time.Time // days, To exclusive; at most MaxDays
-	Metric    Metric
-	Dims      []string            // ordered; none: totals only
-	Filter    map[string][]string // of a dimension any of these values; all dimensions must agree
-	Within    *Within             // the caller's scope; nil for all costs
-	Daily     bool                // an amount a day, too
-	UsageOnly bool                // only charges of the category Usage
+	From, To time.Time // days, To exclusive; at most MaxDays
+	Metric   Metric
+	Dims     []string            // ordered; none: totals only
+	Filter   map[string][]string // of a dimension any of these values; all dimensions must agree
+	Within   *Within             // the caller's scope; nil for all costs
+	Daily    bool                // an amount a day, too
+	// only charges of the category Usage that show how much a day cost: neither corrections nor late usage
+	UsageOnly bool
 }
 
 // The limits of a question.
@@ -146,7 +147,7 @@ func batches(spans []span, t *tally) []batch {
 	for i := range spans {
 		p := spans[i].pointer
 		blocks, rolled := p.Blocks, false
-		if t.rollable() && p.Rollup != nil {
+		if t.rollable() && p.Rollup != nil && !p.inexact() {
 			blocks, rolled = p.Rollup, true
 		}
 		for n := range blocks {

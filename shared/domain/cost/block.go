@@ -21,7 +21,7 @@ type lineBlock struct {
 // wordNumbers maps a dimension to the position of its column within the family.
 var wordNumbers = map[string]int{
 	SubAccountDim: subAccountWord, RegionDim: regionWord, TypeDim: typeWord, ServiceDim: serviceWord,
-	PurchaseDim: purchaseWord, CategoryDim: categoryWord, CurrencyDim: currencyWord,
+	PurchaseDim: purchaseWord, CategoryDim: categoryWord, CurrencyDim: currencyWord, ClassDim: classWord,
 }
 
 // familyOf returns the family of the column of a dimension: "" for a dimension whose value is in the pointer. It
@@ -150,6 +150,9 @@ func (b *lineBlock) nth(family string, n int) column {
 	r := scanner{b: b.content[family]}
 	for range n {
 		r.skipColumn(b.lines)
+	}
+	if family == wordsFamily && n == classWord && !r.bad && len(r.b) == 0 {
+		return column{names: []string{""}} // a block of an earlier version
 	}
 	c := r.column(b.lines)
 	if r.bad {

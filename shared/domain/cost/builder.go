@@ -24,6 +24,8 @@ type Builder struct {
 	shared  string             // the billing account, for charges without a sub-account
 	through int                // the last day with usage, from 0; -1 if there is none
 
+	late, corrections int64 // rows
+
 	generation string     // "" before announce
 	items      *LineItems // nil if none are stored
 }
@@ -90,22 +92,20 @@ func (s *Store) readPointer(ctx context.Context, in *Import) (pointer, error) {
 	return p, fault.Wrap(fmt.Sprintf("read period %s of %s", in.Month, in.AccountID), err)
 }
 
-// Add adds a charge, which the caller may reuse. It returns fault.Invalid for a charge of another month or without a
-// currency.
+// Add adds a charge, which the caller may reuse. It returns fault.Invalid for a charge of another billing period or
+// without a currency.
 func (b *Builder) Add(c *bill.Charge) error {
-	n, err := b.dayOf(c)
+	at, err := b.place(c)
 	if err != nil {
 		return err
 	}
 	if c.BillingCurrency == "" {
 		return fault.New(fault.Invalid, "a charge of %s names no currency", c.ChargePeriodStart.Format(time.DateOnly))
 	}
-	b.lines.add(c, n)
+	b.lines.add(c, at)
+	b.countPlacement(c, at)
 	if c.SubAccountID == "" && b.shared == "" {
 		b.shared = strings.Clone(c.BillingAccountID)
-	}
-	if c.ChargeCategory == bill.Usage {
-		b.through = max(b.through, n)
 	}
 	t := b.totals[c.BillingCurrency]
 	if t == nil {
@@ -120,31 +120,8 @@ func (b *Builder) Add(c *bill.Charge) error {
 	return nil
 }
 
-// dayOf returns the day of the month, from 0, on which a charge counts. Charges for a time outside of the month, such
-// as corrections and purchases, count on its first or last day. The same applies to usage up to a day outside, because
-// providers bill by their own clocks.
-func (b *Builder) dayOf(c *bill.Charge) (int, error) {
-	start, end, at := b.in.Month.Start(), b.in.Month.End(), c.ChargePeriodStart
-	if c.BillingPeriodStart.IsZero() {
-		if at.Before(start) || !at.Before(end) {
-			return 0, b.strayed("charge period", at)
-		}
-		return daysBetween(start, midnight(at)), nil
-	}
-	if MonthOf(c.BillingPeriodStart) != b.in.Month {
-		return 0, b.strayed("billing period", c.BillingPeriodStart)
-	}
-	usage := c.ChargeCategory == bill.Usage && c.ChargeClass != bill.Correction
-	if usage && (at.Before(start.Add(-day)) || at.After(end.Add(day))) {
-		return 0, b.strayed("charge period", at)
-	}
-	return min(max(daysBetween(start, midnight(at)), 0), b.in.Month.Days()-1), nil
-}
-
-func (b *Builder) strayed(what string, at time.Time) error {
-	return fault.New(fault.Invalid, "the %s of a charge begins on %s, but the delivery is of %s", what,
-		at.UTC().Format(time.DateOnly), b.in.Month)
-}
+// Replaced returns the period that Commit will replace, or the zero Period.
+func (b *Builder) Replaced() Period { return b.old.Period }
 
 // Totals returns the sums of the added charges, by currency.
 func (b *Builder) Totals() map[string]Totals {
@@ -164,7 +141,7 @@ func (b *Builder) period(generation string) Period {
 		Fingerprint: in.Fingerprint, DeliveredAt: in.DeliveredAt.UTC(), ImportedAt: b.store.clock.Now().UTC(),
 		Final:  in.Final,
 		Source: in.Source, Export: in.Export, Lines: len(b.lines.all), Folded: b.lines.folded, ByCurrency: b.Totals(),
-		Native: in.Native,
+		Native: in.Native, Late: b.late, Corrections: b.corrections,
 	}
 	for _, t := range p.ByCurrency {
 		p.Rows += t.Rows

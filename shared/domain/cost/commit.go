@@ -42,11 +42,15 @@ func (b *Builder) Commit(ctx context.Context) (Period, error) {
 	if b.items == nil {
 		b.generation = s.newGeneration()
 	}
-	next := pointer{Period: b.period(b.generation), Stamps: b.generation, LineItems: b.items != nil}
+	next := pointer{
+		Period: b.period(b.generation), Stamps: b.generation, LineItems: b.items != nil, Exact: true,
+		Withdrawable: b.in.Withdrawable,
+	}
 	var err error
 	if next.Rates, err = b.rates(ctx); err != nil {
 		return Period{}, err
 	}
+	b.lines.roundForeign(next.Rates)
 	if err = next.describe(ctx, b); err != nil {
 		return Period{}, err
 	}
@@ -81,7 +85,7 @@ func (s *Store) Summarize(ctx context.Context, org string, months ...Month) erro
 // announce lists a generation before any of its chunks is written, so that the chunks of a process that died are
 // found.
 func (s *Store) announce(ctx context.Context, org, generation, folder string) error {
-	w, err := s.putIdle(org, generation, folder)
+	w, err := s.putIdle(org, idle{generation, s.clock.Now().UTC().Add(idleKept), folder})
 	if err != nil {
 		return err
 	}
@@ -89,8 +93,8 @@ func (s *Store) announce(ctx context.Context, org, generation, folder string) er
 	return fault.Wrap("announce a generation of costs of "+org, err)
 }
 
-func (s *Store) putIdle(org, generation, folder string) (table.Write, error) {
-	it, err := table.NewItem(idleKey(org, generation), idle{generation, s.clock.Now().UTC().Add(idleKept), folder})
+func (*Store) putIdle(org string, g idle) (table.Write, error) {
+	it, err := table.NewItem(idleKey(org, g.Generation), g)
 	return table.Put(it), err
 }
 
@@ -242,14 +246,33 @@ func (s *Store) point(ctx context.Context, org string, old, next *pointer, items
 		return err
 	}
 	ws = append(ws, of...)
-	for _, generation := range old.only(next) {
-		w, err := s.putIdle(org, generation, old.folderOf(org, generation))
+	until := s.clock.Now().UTC().Add(idleKept)
+	if next.replaces(old) {
+		until = s.clock.Now().UTC().Add(replacedKept + day)
+		w, err := s.putReplaced(ctx, org, old, next)
 		if err != nil {
 			return err
 		}
 		ws = append(ws, w)
 	}
-	return s.table.Transact(ctx, ws...)
+	idles, err := s.putIdles(org, old, next, until)
+	if err != nil {
+		return err
+	}
+	return s.table.Transact(ctx, append(ws, idles...)...)
+}
+
+// putIdles returns the writes that mark the generations as idle that old names and next does not.
+func (s *Store) putIdles(org string, old, next *pointer, until time.Time) ([]table.Write, error) { //nolint:revive // of which two, and until when
+	var out []table.Write
+	for _, generation := range old.only(next) {
+		w, err := s.putIdle(org, idle{generation, until, old.folderOf(org, generation)})
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, w)
+	}
+	return out, nil
 }
 
 // only returns the generations that p names and other does not.
@@ -265,10 +288,21 @@ func (p *pointer) only(other *pointer) []string {
 
 // sweep deletes the generations that have been idle for idleKept.
 func (s *Store) sweep(ctx context.Context, org string) error {
-	all, _, err := table.ReadPage[idle](ctx, s.table, table.Query{PK: PK(org), Prefix: idlePrefix, Limit: 1000})
-	if err != nil {
-		return err
+	q := table.Query{PK: PK(org), Prefix: idlePrefix, Limit: 1000}
+	for more := true; more; more = q.Cursor != "" {
+		all, next, err := table.ReadPage[idle](ctx, s.table, q)
+		if err == nil {
+			err = s.sweepIdle(ctx, org, all)
+		}
+		if err != nil {
+			return err
+		}
+		q.Cursor = next
 	}
+	return nil
+}
+
+func (s *Store) sweepIdle(ctx context.Context, org string, all []idle) (err error) {
 	for _, g := range all {
 		if g.Due.After(s.clock.Now()) || g.Folder != "" && s.files == nil { // a process with files deletes it
 			continue

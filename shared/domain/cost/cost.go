@@ -7,6 +7,7 @@ import (
 	"context"
 	"time"
 
+	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/money"
 )
@@ -40,6 +41,8 @@ const (
 	GroupDim    = "group_id"
 	ResourceDim = "resource_uid" // the native ID in the inventory, else the name on the bill
 	CategoryDim = "charge_category"
+	// "" for an ordinary charge, Correction or Late; "" for all charges that an earlier version imported
+	ClassDim    = "charge_class"
 	CurrencyDim = "currency" // before conversion
 	TagDim      = "tag:"
 	TagKeysDim  = "tag_keys" // the tag keys of a charge, one on each line, sorted: for tag coverage
@@ -51,6 +54,14 @@ const (
 	Committed      = "committed"
 	Spot           = "spot"
 	OtherPurchases = "other"
+)
+
+// The values of ClassDim for charges that do not show how much a day cost.
+const (
+	// a refund, or another correction of a month that was invoiced before
+	Correction = bill.Correction
+	// Usage dated more than a day outside of the month of its bill. It counts on the nearest day of the month.
+	Late = "Late"
 )
 
 // USD is the currency of answers.
@@ -76,6 +87,8 @@ type Import struct {
 	// Accounts returns the connected accounts at the time of the commit. Charges of a connected account on the bill
 	// count for that account.
 	Accounts func(context.Context) ([]Account, error)
+	// Withdrawable keeps the period that the delivery replaces, so that Withdraw can restore it.
+	Withdrawable bool
 	// Lines reports whether line items are stored. A delivery that was imported without them is imported again.
 	Lines bool
 	// Unsummarized leaves the summary of the month to Summarize, for an importer of many accounts' bills. Until then
@@ -114,7 +127,10 @@ type Period struct {
 	Rows        int64     `json:"rows"`
 	Lines       int       `json:"lines"` // the number of lines after adding up
 	// rows that were stored without their resource and tags, because there were too many
-	Folded        int64             `json:"folded,omitempty"`
+	Folded int64 `json:"folded,omitempty"`
+	// rows of the class Late, and rows of the class Correction
+	Late          int64             `json:"late,omitempty"`
+	Corrections   int64             `json:"corrections,omitempty"`
 	ByCurrency    map[string]Totals `json:"totals"`                 // by currency
 	BilledThrough time.Time         `json:"billedThrough,omitzero"` // the last day with usage
 	// the last complete day: two days before the delivery, or the last day of a closed period

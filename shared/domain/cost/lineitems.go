@@ -150,7 +150,7 @@ func (s *sources) counting(all []LineItems, pointers []pointer) []LineItems {
 // itemsOf returns the write that accompanies the pointer next: the line items of its generation, or their absence. It
 // returns no write for a pointer that keeps its generation.
 func itemsOf(org string, old, next *pointer, items *LineItems) ([]table.Write, error) {
-	at := key(org, itemsPrefix+next.Month.String()+"#"+next.AccountID)
+	at := itemsKey(org, next)
 	switch {
 	case next.Estimated, next.Generation == old.Generation:
 		return nil, nil

@@ -22,6 +22,7 @@ const (
 	purchaseWord
 	categoryWord
 	currencyWord
+	classWord    // the last of the words with few values; blocks of an earlier version do not have it
 	resourceWord // the name of the resource on the bill
 	tagsWord     // a set of tags: see tagSet
 	wordCount
@@ -100,14 +101,15 @@ type lines struct {
 
 func newLines() lines { return lines{words: newWords(), at: map[lineKey]int32{}, most: maxLines} }
 
-// add adds a charge on a day of the month, from 0.
-func (ls *lines) add(c *bill.Charge, day int) {
+// add adds a charge at its place in the month.
+func (ls *lines) add(c *bill.Charge, at placement) {
 	k := lineKey{
 		ls.intern(c.SubAccountID), ls.intern(c.RegionID), ls.intern(c.ResourceType), ls.intern(c.ServiceName),
 		ls.intern(purchaseOf(c)),
-		ls.intern(c.ChargeCategory), ls.intern(c.BillingCurrency), ls.intern(c.ResourceID), ls.tags(c.Tags),
+		ls.intern(c.ChargeCategory), ls.intern(c.BillingCurrency), ls.intern(at.class), ls.intern(c.ResourceID),
+		ls.tags(c.Tags),
 	}
-	ls.find(k).add(day, [3]*money.Amount{&c.BilledCost, &c.EffectiveCost, &c.ListCost})
+	ls.find(k).add(at.day, [3]*money.Amount{&c.BilledCost, &c.EffectiveCost, &c.ListCost})
 }
 
 func (ls *lines) find(k lineKey) *line {

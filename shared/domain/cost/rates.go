@@ -44,15 +44,15 @@ func (b *Builder) noteRate(c *bill.Charge) {
 // rates returns the rates of the currencies on the bill: its own, or those of the day of its delivery, but at most of
 // the last day of the month.
 func (b *Builder) rates(ctx context.Context) (map[string]Rate, error) {
-	out := maps.Clone(b.in.Rates)
-	if out == nil {
-		out = map[string]Rate{}
+	out := map[string]Rate{}
+	for currency, r := range b.in.Rates {
+		addRounded(out, currency, r)
 	}
 	on := clock.Earliest(b.in.DeliveredAt, b.in.Month.End().Add(-day))
 	for currency := range b.totals {
 		own, has := b.own[currency]
 		if has {
-			out[currency] = Rate{own.usd, BillsRate, own.day.Format(time.DateOnly)}
+			addRounded(out, currency, Rate{own.usd, BillsRate, own.day.Format(time.DateOnly)})
 		}
 		if err := addRate(ctx, out, currency, asking{b.in.RateOf, on}); err != nil {
 			return nil, fmt.Errorf("read the rate of %s for %s of %s: %w", currency, b.in.Month, b.in.AccountID, err)
@@ -73,7 +73,7 @@ func addRate(ctx context.Context, to map[string]Rate, currency string, ask askin
 	}
 	r, ok, err := ask.of(ctx, currency, ask.on)
 	if ok && err == nil {
-		to[currency] = r
+		addRounded(to, currency, r)
 	}
 	return err
 }

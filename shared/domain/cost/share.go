@@ -20,13 +20,15 @@ func (p *part) word(n int) string { return p.axes[n].names[p.codes[n]] }
 // take adds the amounts of a group, converted to USD and split among its teams and groups.
 func (t *tally) take(p part) {
 	if currency := p.word(slices.Index(t.by, CurrencyDim)); currency != USD {
-		rate, ok := p.span.pointer.Rates[currency]
+		usd, ok := p.span.pointer.rateOf(currency)
 		if !ok {
-			t.unconverted[currency] = t.unconverted[currency].Add(money.Sum(p.cells...))
+			if sum := money.Sum(p.cells...); !sum.IsZero() {
+				t.unconverted[currency] = t.unconverted[currency].Add(sum)
+			}
 			return
 		}
 		for i := range p.cells {
-			p.cells[i] = p.cells[i].Mul(rate.USD)
+			p.cells[i] = p.cells[i].Mul(usd)
 		}
 	}
 	t.share(&p)

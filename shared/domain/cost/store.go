@@ -56,10 +56,11 @@ func NewStore(t table.Store, i *inventory.Store, c clock.Clock) *Store {
 
 // The sort keys in the partition of an organization's costs.
 const (
-	periodPrefix  = "P#" // P#<month>#<account>, with #E of an estimate: the pointer of a period
-	summaryPrefix = "S#" // S#<month>
-	itemsPrefix   = "L#" // L#<month>#<account>: the location of a period's line items
-	idlePrefix    = "G#" // G#<generation>: one that no pointer names, or not yet
+	periodPrefix   = "P#" // P#<month>#<account>, with #E of an estimate: the pointer of a period
+	summaryPrefix  = "S#" // S#<month>
+	itemsPrefix    = "L#" // L#<month>#<account>: the location of a period's line items
+	replacedPrefix = "R#" // R#<month>#<account>#<fingerprint>: the period that a withdrawable delivery replaced
+	idlePrefix     = "G#" // G#<generation>: one that no pointer names, or not yet
 )
 
 // PK returns the partition of the pointers and summaries of an organization.
@@ -84,6 +85,11 @@ type pointer struct {
 	Seq    int64   `json:"seq"`              // incremented by each change; each change is conditional on it
 	Stamps string  `json:"stamps"`           // the generation of the stamps and the rollup: Rebuild writes new ones
 	Blocks []block `json:"blocks"`
+	// Exact reports that amounts in other currencies are converted exactly: see exactPlaces. An earlier version did not
+	// set it.
+	Exact bool `json:"exact,omitempty"`
+	// Withdrawable reports that Withdraw can restore the period that the delivery replaced.
+	Withdrawable bool `json:"withdrawable,omitempty"`
 	// LineItems reports whether the generation has line items as files.
 	LineItems bool `json:"lineItems,omitempty"`
 	// the lines without resources and tags, in the generation of the stamps; absent if it is not worthwhile

@@ -18,7 +18,7 @@ type Summary struct {
 	Month Month
 	Total Amounts
 	Days  []Amounts // by day of the month
-	// by day, of the category Usage alone; empty if an earlier version made the summary
+	// by day, of the charges of a question with UsageOnly; empty if an earlier version made the summary
 	Usage       []Amounts
 	Estimated   []bool               // by day: part of the cost is estimated
 	By          map[string][]ByValue // by dimension: SummaryDims
@@ -74,7 +74,7 @@ type summaryItem struct {
 func summaryKey(org string, m Month) table.Key { return key(org, summaryPrefix+m.String()) }
 
 // Summaries returns the summaries of the months from … to that have costs, oldest first: one round trip. A summary
-// that is stale because its writer died is computed from the periods.
+// that is stale because its writer died is computed from the periods, and so is one that does not add up.
 func (s *Store) Summaries(ctx context.Context, org string, from, to Month) ([]Summary, error) {
 	var out []Summary
 	q := table.Query{PK: PK(org), From: summaryKey(org, from).SK, To: summaryKey(org, to).SK, Limit: table.MaxPage}
@@ -102,7 +102,10 @@ func (s *Store) readSummary(ctx context.Context, org string, it table.Item) (Sum
 		return Summary{}, err
 	}
 	if row.Of == row.Seq {
-		return decodeSummary(row.Z)
+		stored, err := decodeSummary(row.Z)
+		if err != nil || stored.Check() == nil {
+			return stored, err
+		} // an earlier version rounded conversions, so the parts differ from the total in the last places
 	}
 	m, err := ParseMonth(it.SK[len(summaryPrefix):])
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/foundation/money"
 )
 
@@ -80,11 +81,14 @@ func (t *tally) group(dim string) {
 
 // families returns the families of columns to read for a span.
 func (t *tally) families(s *span) []string {
-	if s.whole() && !t.q.Daily {
+	if t.summed(s) {
 		return append(slices.Clip(t.needs), totalsFamily)
 	}
 	return append(slices.Clip(t.needs), dayFamilies[t.metric])
 }
+
+// summed reports whether the sums of the month answer the question for a span.
+func (t *tally) summed(s *span) bool { return s.whole() && !t.q.Daily && !s.pointer.inexact() }
 
 // rollable reports whether a rollup contains all dimensions that the question uses.
 func (t *tally) rollable() bool {
@@ -148,8 +152,9 @@ func (t *tally) filter(g *grouping, b *lineBlock) bool {
 		}
 	}
 	if t.q.UsageOnly {
-		c := b.word(CategoryDim)
-		if !g.keep(&c, func(word string) bool { return word == "Usage" }) {
+		c, class := b.word(CategoryDim), b.word(ClassDim)
+		if !g.keep(&c, func(word string) bool { return word == bill.Usage }) ||
+			!g.keep(&class, func(word string) bool { return word == "" }) {
 			return false
 		}
 	}
@@ -163,12 +168,15 @@ func (t *tally) filter(g *grouping, b *lineBlock) bool {
 // sum adds up the amounts of the groups: by day for a daily question, else in one cell.
 func (t *tally) sum(g *grouping, s *span, b *lineBlock) {
 	b.scratch = t.scratch
-	whole, cells, from, to := s.whole() && !t.q.Daily, 1, s.from, s.to
+	whole, cells, from, to := t.summed(s), 1, s.from, s.to
 	var a amounts
 	if whole {
 		a, from, to = b.total(t.metric), 0, 1
 	} else {
 		a = b.byDay(t.metric)
+	}
+	if s.pointer.inexact() {
+		b.roundForeign(&a)
 	}
 	if t.q.Daily {
 		cells = to - from

@@ -68,20 +68,22 @@ const (
 
 // Export is a job that writes an export to a file, with the caller's rights at the time when the job began.
 type Export struct {
-	ID          string              `json:"id"` // job_…
-	User        string              `json:"user"`
-	Grants      string              `json:"grants"` // grant.Encode
-	Format      string              `json:"format"`
-	From        time.Time           `json:"from"`
-	To          time.Time           `json:"to"`
-	Filter      map[string][]string `json:"filter,omitempty"`
-	Status      ExportStatus        `json:"status"`
-	Rows        int64               `json:"rows,omitempty"`
-	Totals      *cost.Amounts       `json:"totals,omitempty"`
-	Message     string              `json:"message,omitempty"` // of a failed job
-	CreatedAt   time.Time           `json:"createdAt"`
-	CompletedAt time.Time           `json:"completedAt,omitzero"`
-	ExpiresAt   time.Time           `json:"expiresAt"` // of its file
+	ID     string              `json:"id"` // job_…
+	User   string              `json:"user"`
+	Grants string              `json:"grants"` // grant.Encode
+	Format string              `json:"format"`
+	From   time.Time           `json:"from"`
+	To     time.Time           `json:"to"`
+	Filter map[string][]string `json:"filter,omitempty"`
+	Status ExportStatus        `json:"status"`
+	Rows   int64               `json:"rows,omitempty"`
+	Totals *cost.Amounts       `json:"totals,omitempty"`
+	// billed amounts that are not in the file, because their currencies have no exchange rate
+	Unconverted []cost.CurrencyTotal `json:"unconverted,omitempty"`
+	Message     string               `json:"message,omitempty"` // of a failed job
+	CreatedAt   time.Time            `json:"createdAt"`
+	CompletedAt time.Time            `json:"completedAt,omitzero"`
+	ExpiresAt   time.Time            `json:"expiresAt"` // of its file
 }
 
 // Question returns the question of the job, without the rights of its caller.

@@ -46,16 +46,27 @@ const cellsAtOnce = 300_000
 
 // EachExportRow calls take with the rows of a question, with all three costs, by day and then by key, until take
 // returns false. It first asks for the total of the whole question. If the rows do not add up to it, the costs have
-// changed in the meantime and it returns fault.Unavailable.
+// changed in the meantime and it returns fault.Unavailable. It also returns the billed amounts that are in no row,
+// because their currencies have no exchange rate.
 func EachExportRow(ctx context.Context, ask AskCosts, q cost.Question,
 	take func(*ExportRow) (more bool, err error),
-) error {
-	whole, kinds, err := totals(ctx, ask, q)
-	if err != nil {
-		return err
+) ([]cost.CurrencyTotal, error) {
+	whole, err := askTotals(ctx, ask, q)
+	if err == nil {
+		err = eachRow(ctx, ask, q, rowsOf{&whole, take})
 	}
+	return whole.unconverted, err
+}
+
+// rowsOf passes on the rows that add up to whole.
+type rowsOf struct {
+	whole *exportTotals
+	take  func(*ExportRow) (more bool, err error)
+}
+
+func eachRow(ctx context.Context, ask AskCosts, q cost.Question, of rowsOf) error {
 	var sum cost.Amounts
-	span := max(1, cellsAtOnce/max(kinds, 1))
+	span := max(1, cellsAtOnce/max(of.whole.kinds, 1))
 	for from := q.From; from.Before(q.To); from = from.AddDate(0, 0, span) {
 		part := q
 		part.From, part.To = from, from.AddDate(0, 0, span)
@@ -68,27 +79,38 @@ func EachExportRow(ctx context.Context, ask AskCosts, q cost.Question,
 		}
 		more, err := rows.each(part.From, func(r *ExportRow) (bool, error) {
 			sum.Add(&r.Costs)
-			return take(r)
+			return of.take(r)
 		})
 		if err != nil || !more {
 			return err
 		}
 	}
-	return same(&sum, &whole)
+	return same(&sum, &of.whole.sum)
 }
 
-// totals returns the sums of a question in all three costs, and the most rows of a day.
-func totals(ctx context.Context, ask AskCosts, q cost.Question) (sum cost.Amounts, kinds int, err error) {
+// exportTotals are the sums of a question in all three costs, the most rows of a day, and the billed amounts without a
+// rate.
+type exportTotals struct {
+	sum         cost.Amounts
+	kinds       int
+	unconverted []cost.CurrencyTotal
+}
+
+func askTotals(ctx context.Context, ask AskCosts, q cost.Question) (exportTotals, error) {
 	q.Dims, q.Daily = dims, false
+	var out exportTotals
 	for _, q.Metric = range cost.Metrics {
 		a, err := ask(ctx, q)
 		if err != nil {
-			return sum, 0, err
+			return out, err
 		}
-		sum.Add(amountsIn(q.Metric, a.Total))
-		kinds = max(kinds, len(a.Rows))
+		out.sum.Add(amountsIn(q.Metric, a.Total))
+		out.kinds = max(out.kinds, len(a.Rows))
+		if q.Metric == cost.Billed {
+			out.unconverted = a.Unconverted
+		}
 	}
-	return sum, kinds, nil
+	return out, nil
 }
 
 // unshared is smaller than any charge, and larger than the rounding loss of a charge that several teams share.

@@ -74,9 +74,6 @@ func (e Values) Value(op Operation, name string) string {
 	if name == "jobID" && strings.HasPrefix(op.Path, "/resources/refresh/") {
 		return e["refresh"]
 	}
-	if name == "jobID" && strings.HasPrefix(op.Path, "/billing/imports/") {
-		return e["upload"]
-	}
 	if name == "jobID" && strings.HasPrefix(op.Path, "/reports/exports/") {
 		return e["export"]
 	}

@@ -62,7 +62,7 @@ func (c *Caller) Settle(t *testing.T, number string) Values {
 	e := c.hire(t, number, all[1].ID)
 	maps.Copy(e, Values{
 		"accountID": account, "cloudAccountID": account, "cloud_account_id": account, "jobID": job.JobID,
-		"refresh": refresh, "upload": upload.JobID, "export": export.JobID,
+		"refresh": refresh, "importID": upload.JobID, "export": export.JobID,
 		"groupID": group.ID, "group_id": group.ID, "groupIDs": group.ID, "resourceID": all[1].ID,
 		"resource_id": all[1].ID, "resourceUID": all[1].UID, "resource_uid": all[1].UID,
 		"uids": all[1].UID, "actionID": action, "bulkActionID": bulk.ID, "tenantID": c.Org, "region": all[1].Region,
@@ -305,7 +305,7 @@ func KnownValues(e Values) map[string][]string {
 		out[name] = []string{v}
 	}
 	out["policyID"] = []string{e["policyID"], e["autoscalerPolicyID"]}
-	out["jobID"] = []string{e["jobID"], e["refresh"], e["upload"], e["export"]}
+	out["jobID"] = []string{e["jobID"], e["refresh"], e["importID"], e["export"]}
 	out["provider"] = []string{"simulated"}
 	out["policies"] = []string{"resources:read", "actions:execute"}
 	out["email"] = []string{e["email"], "newcomer@example.com"}

@@ -29,6 +29,9 @@ type valueColumn[T any] struct {
 	levels     []byte // of the page's rows; nil when each has a value
 	rows, row  int
 	value      int
+
+	block numbered[T]
+	full  bool // each row of the page has a value; set for blocks
 }
 
 func (c *valueColumn[T]) open(g rowGroup) {

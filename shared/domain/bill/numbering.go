@@ -1,22 +1,17 @@
 package bill
 
-import "strings"
-
 // Numbering gives numbers from 1 to the distinct texts of a column, in the order in which they are asked for. Unlike
 // the numbers of a Column they are the same in all blocks of all files, so that rows can be grouped by them.
 type Numbering[T any] struct {
 	text    func(T) string
 	column  *Column[T]
 	edition int
-	known   []int32 // by number in the column; 0 for words that nobody asked for
-	numbers map[string]int32
-	texts   []string
+	known   []int32 // by number in the column; 0 for words that were not asked for
+	texts   textSet
 }
 
 // NewNumbering returns a Numbering of columns whose words have the given texts.
-func NewNumbering[T any](text func(T) string) *Numbering[T] {
-	return &Numbering[T]{text: text, numbers: map[string]int32{}}
-}
+func NewNumbering[T any](text func(T) string) *Numbering[T] { return &Numbering[T]{text: text, texts: newTextSet()} }
 
 // Use makes the column that of the following calls of At. Call it for each block.
 func (n *Numbering[T]) Use(c *Column[T]) {
@@ -38,22 +33,14 @@ func (n *Numbering[T]) At(row int) int32 {
 	return n.number(word)
 }
 
+// number looks a word up by its text.
+func (n *Numbering[T]) number(word int32) int32 {
+	n.known[word] = n.texts.number(n.text(n.column.Words[word]))
+	return n.known[word]
+}
+
 // Text returns the text of a number.
-func (n *Numbering[T]) Text(number int32) string { return n.texts[number-1] }
+func (n *Numbering[T]) Text(number int32) string { return string(n.texts.at(number)) }
 
 // Len returns the number of texts, which is also the last number.
-func (n *Numbering[T]) Len() int { return len(n.texts) }
-
-// number looks a word up by its text. It keeps a copy of the text, because texts of a file share memory.
-func (n *Numbering[T]) number(word int32) int32 {
-	text := n.text(n.column.Words[word])
-	found, ok := n.numbers[text]
-	if !ok {
-		text = strings.Clone(text)
-		n.texts = append(n.texts, text)
-		found = int32(len(n.texts)) //nolint:gosec // memory ends before
-		n.numbers[text] = found
-	}
-	n.known[word] = found
-	return found
-}
+func (n *Numbering[T]) Len() int { return n.texts.len() }

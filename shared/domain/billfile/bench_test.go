@@ -162,8 +162,14 @@ type dailySums struct {
 	texts     [4]*bill.Numbering[string]
 	resources *bill.Numbering[string]
 	first     []int32 // of a resource: the number of its newest group, 0 for none
-	groups    []dailySum
+	count     int32   // the number of the last group
+	groups    [][]dailySum
 }
+
+// perChunk is the number of groups that are allocated at once.
+const perChunk = 4096
+
+func (d *dailySums) at(n int32) *dailySum { return &d.groups[n/perChunk][n%perChunk] }
 
 // dailySum is a group. before is the number of the resource's group before it.
 type dailySum struct {
@@ -176,7 +182,7 @@ func newDailySums() *dailySums {
 	same := func(s string) string { return s }
 	d := &dailySums{
 		days:      bill.NewNumbering(func(t time.Time) string { return t.Format(time.DateOnly) }),
-		resources: bill.NewNumbering(same), groups: make([]dailySum, 1),
+		resources: bill.NewNumbering(same), groups: [][]dailySum{make([]dailySum, perChunk)},
 	}
 	for i := range d.texts {
 		d.texts[i] = bill.NewNumbering(same)
@@ -192,7 +198,7 @@ func (d *dailySums) take(b *bill.Block) error {
 	}
 	billed, effective := b.Amounts["BilledCost"], b.Amounts["EffectiveCost"]
 	for row := range b.Rows {
-		s := &d.groups[d.find(row)].sums
+		s := &d.at(d.find(row)).sums
 		s.billed.Increase(&billed.Words[billed.Numbers[row]])
 		s.effective.Increase(&effective.Words[effective.Numbers[row]])
 	}
@@ -221,22 +227,28 @@ func (d *dailySums) find(row int) int32 {
 	for int(resource) >= len(d.first) {
 		d.first = append(d.first, 0)
 	}
-	for n := d.first[resource]; n > 0; n = d.groups[n].before {
-		if d.groups[n].key == key {
+	for n := d.first[resource]; n > 0; n = d.at(n).before {
+		if d.at(n).key == key {
 			return n
 		}
 	}
-	n := int32(len(d.groups))
-	d.groups = append(d.groups, dailySum{key: key, before: d.first[resource]})
-	d.first[resource] = n
-	return n
+	return d.add(dailySum{key: key, before: d.first[resource]}, resource)
+}
+
+func (d *dailySums) add(s dailySum, resource int32) int32 {
+	d.count++
+	if int(d.count) == len(d.groups)*perChunk {
+		d.groups = append(d.groups, make([]dailySum, perChunk))
+	}
+	*d.at(d.count), d.first[resource] = s, d.count
+	return d.count
 }
 
 // total returns the sum of all groups. It must be the same for every way of adding up.
 func (d *dailySums) total() (out sums) {
-	for i := range d.groups {
-		out.billed.Increase(&d.groups[i].sums.billed)
-		out.effective.Increase(&d.groups[i].sums.effective)
+	for n := range d.count + 1 {
+		out.billed.Increase(&d.at(n).sums.billed)
+		out.effective.Increase(&d.at(n).sums.effective)
 	}
 	return out
 }
@@ -358,6 +370,6 @@ func (d *dailySums) check(b *testing.B, totals billfile.Totals) billfile.Totals 
 	if totals.Rows == benchRows && d.total() != benchTotals {
 		b.Fatalf("the sums are %v", d.total())
 	}
-	b.ReportMetric(float64(len(d.groups)-1), "groups")
+	b.ReportMetric(float64(d.count), "groups")
 	return totals
 }

@@ -4,6 +4,10 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
+
+	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/encoding"
 
 	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/foundation/fault"
@@ -57,7 +61,38 @@ func (p *parquetTable) newBlockReader(b binding) (blockReader, error) {
 	if err != nil {
 		return nil, fault.New(fault.Invalid, "column %.100q: %s", p.names[b.column], fault.Message(err))
 	}
+	if texts, ok := r.(*valueColumn[string]); ok && p.leaves[b.column].value.Type().Kind() == parquet.ByteArray {
+		texts.convertAll = shareTexts
+	}
 	return r.(blockReader), nil
+}
+
+// shareTexts converts texts, which share the memory of a page.
+func shareTexts(into []string, values encoding.Values) ([]string, error) {
+	raw, offsets := values.ByteArray()
+	all := string(raw)
+	plain := isASCII(all)
+	for i := 1; i < len(offsets); i++ {
+		text := all[offsets[i-1]:offsets[i]]
+		if len(text) > MaxRowBytes {
+			return nil, longTextError(len(text))
+		}
+		if !plain || len(text) == len("NULL") {
+			text = plainText([]byte(text))
+		}
+		into = append(into, text)
+	}
+	return into, nil
+}
+
+// isASCII reports whether all bytes are characters of their own, so that any part of s is valid.
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
 }
 
 // absentReader returns the reader of a column that the file does not have.

@@ -4,6 +4,7 @@ import (
 	"io"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/encoding"
 
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -19,6 +20,8 @@ type valueColumn[T any] struct {
 	filled   *bool
 	required bool
 	convert  func(*parquet.Value) (T, error)
+	// convertAll is convert of all values at once; nil if there is none.
+	convertAll func(into []T, values encoding.Values) ([]T, error)
 
 	pages      parquet.Pages
 	page       parquet.Page
@@ -103,6 +106,10 @@ func (c *valueColumn[T]) turn() error {
 		c.indexes = data.Int32()
 		return c.readDictionary(d)
 	}
+	if c.convertAll != nil {
+		c.values, err = c.convertAll(c.values, page.Data())
+		return err
+	}
 	return c.readValues(page.Values())
 }
 
@@ -111,6 +118,11 @@ func (c *valueColumn[T]) readDictionary(d parquet.Dictionary) error {
 		return nil
 	}
 	c.dictionary, c.words = d, c.words[:0]
+	if c.convertAll != nil {
+		var err error
+		c.words, err = c.convertAll(c.words, d.Page().Data())
+		return err
+	}
 	for i := range d.Len() {
 		v := d.Index(int32(i))
 		word, err := c.convert(&v)

@@ -1,6 +1,7 @@
 package billfile
 
 import (
+	"bytes"
 	"math"
 
 	"lamplighter.dev/shared/domain/bill"
@@ -39,7 +40,7 @@ func (c *valueColumn[T]) turnBlock() error {
 	if err := c.turn(); err != nil {
 		return err
 	}
-	c.full = c.page.NumNulls() == 0
+	c.full, c.base = c.page.NumNulls() == 0, 0
 	var none T
 	if c.indexes == nil {
 		c.values = append(c.values, none)
@@ -69,57 +70,76 @@ func (c *valueColumn[T]) checkIndexes() error {
 func (c *valueColumn[T]) blockColumn() any { return c.block.blockColumn() }
 
 func (c *valueColumn[T]) read(n int) error {
-	out := &c.block
+	from, out := c.row, &c.block
+	c.row += n
+	defined := n
+	if !c.full {
+		defined = bytes.Count(c.levels[from:c.row], []byte{c.defined})
+	}
+	if defined < n && c.required {
+		return c.checkRequired()
+	}
+	if err := c.convertPending(defined); err != nil {
+		return err
+	}
 	out.Edition, out.Words = out.edition, c.words
 	if c.indexes == nil {
 		out.Words = c.values
 	}
-	from := c.row
-	c.row += n
-	switch {
-	case !c.full:
-		return c.readSparse(c.levels[from:c.row])
-	case c.indexes != nil:
-		out.Numbers = c.indexes[c.value : c.value+n]
-	default:
-		out.Numbers = out.space(n)
-		for i := range out.Numbers {
-			out.Numbers[i] = int32(c.value + i) //nolint:gosec // the guard limits the values of a page
-		}
-	}
-	c.value += n
-	return c.checkValues()
-}
-
-// checkValues checks that the page had a value for each row that has one.
-func (c *valueColumn[T]) checkValues() error {
-	if c.indexes == nil && c.value >= len(c.values) {
+	c.setNumbers(from, n, defined)
+	c.value += defined
+	if c.indexes == nil && c.value-c.base >= len(c.values) {
 		return fault.New(fault.Invalid, "a page has fewer values than rows")
 	}
 	return nil
 }
 
-// readSparse reads rows of which some have no value.
-func (c *valueColumn[T]) readSparse(levels []byte) error {
-	if c.required {
-		return c.checkRequired()
+// convertPending converts the next n values of a page without a dictionary.
+func (c *valueColumn[T]) convertPending(n int) (err error) {
+	if c.indexes != nil || c.convertAll == nil {
+		return nil
 	}
-	numbers := c.block.space(len(levels))
-	absent := int32(len(c.block.Words) - 1) //nolint:gosec // the guard limits the values of a page
-	for i, level := range levels {
-		switch {
-		case level != c.defined:
-			numbers[i] = absent
-			continue
-		case c.indexes != nil:
-			numbers[i] = c.indexes[c.value]
-		default:
-			numbers[i] = int32(c.value) //nolint:gosec // as above
+	var none T
+	c.values, err = c.convertAll(c.values[:0], c.pending, c.value, c.value+n)
+	c.values = append(c.values, none)
+	c.base = c.value
+	c.block.edition++
+	return err
+}
+
+// setNumbers sets the numbers of the next n rows, some of which are defined. If all are, the indexes of the page are
+// the numbers.
+func (c *valueColumn[T]) setNumbers(from, n, defined int) {
+	out := &c.block
+	switch {
+	case defined == n && c.indexes != nil:
+		out.Numbers = c.indexes[c.value : c.value+n]
+		return
+	case c.indexes != nil:
+		out.Numbers = out.space(n)
+		copy(out.Numbers, c.indexes[c.value:c.value+defined])
+	default:
+		out.Numbers = out.space(n)
+		for i := range defined {
+			out.Numbers[i] = int32(c.value - c.base + i) //nolint:gosec // the guard limits the values of a page
 		}
-		c.value++
 	}
-	c.block.Numbers = numbers
-	return c.checkValues()
+	if defined < n {
+		out.spread(c.levels[from:from+n], c.defined, defined)
+	}
+}
+
+// spread moves the numbers of the defined rows to their rows, from the last one to the first.
+func (c *numbered[T]) spread(levels []byte, level byte, defined int) {
+	absent := int32(len(c.Words) - 1) //nolint:gosec // the guard limits the values of a page
+	for i := len(levels) - 1; i >= 0; i-- {
+		if levels[i] != level {
+			c.Numbers[i] = absent
+			continue
+		}
+		defined--
+		c.Numbers[i] = c.Numbers[defined]
+	}
 }
 
 // absentColumn is a column without values.

@@ -67,13 +67,15 @@ func (p *parquetTable) newBlockReader(b binding) (blockReader, error) {
 	return r.(blockReader), nil
 }
 
-// shareTexts converts texts, which share the memory of a page.
-func shareTexts(into []string, values encoding.Values) ([]string, error) {
+// shareTexts converts the texts from … to of a page. They share memory.
+func shareTexts(into []string, values encoding.Values, from, to int) ([]string, error) {
 	raw, offsets := values.ByteArray()
-	all := string(raw)
+	offsets = offsets[from : to+1]
+	first := offsets[0]
+	all := string(raw[first:offsets[len(offsets)-1]])
 	plain := isASCII(all)
 	for i := 1; i < len(offsets); i++ {
-		text := all[offsets[i-1]:offsets[i]]
+		text := all[offsets[i-1]-first : offsets[i]-first]
 		if len(text) > MaxRowBytes {
 			return nil, longTextError(len(text))
 		}

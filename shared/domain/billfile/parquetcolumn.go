@@ -20,8 +20,8 @@ type valueColumn[T any] struct {
 	filled   *bool
 	required bool
 	convert  func(*parquet.Value) (T, error)
-	// convertAll is convert of all values at once; nil if there is none.
-	convertAll func(into []T, values encoding.Values) ([]T, error)
+	// convertAll is convert of the values from … to at once; nil if there is none.
+	convertAll func(into []T, values encoding.Values, from, to int) ([]T, error)
 
 	pages      parquet.Pages
 	page       parquet.Page
@@ -33,7 +33,9 @@ type valueColumn[T any] struct {
 	rows, row  int
 	value      int
 
-	block numbered[T]
+	block   numbered[T]
+	pending encoding.Values // of a page of values that convertAll converts block by block
+	base    int             // the value that is the first one in values
 	full  bool // each row of the page has a value; set for blocks
 }
 
@@ -107,8 +109,8 @@ func (c *valueColumn[T]) turn() error {
 		return c.readDictionary(d)
 	}
 	if c.convertAll != nil {
-		c.values, err = c.convertAll(c.values, page.Data())
-		return err
+		c.pending = page.Data()
+		return nil
 	}
 	return c.readValues(page.Values())
 }
@@ -120,7 +122,7 @@ func (c *valueColumn[T]) readDictionary(d parquet.Dictionary) error {
 	c.dictionary, c.words = d, c.words[:0]
 	if c.convertAll != nil {
 		var err error
-		c.words, err = c.convertAll(c.words, d.Page().Data())
+		c.words, err = c.convertAll(c.words, d.Page().Data(), 0, d.Len())
 		return err
 	}
 	for i := range d.Len() {

@@ -14,7 +14,7 @@ import (
 const groupRows = 64 << 10
 
 // mostDictionary is the size of a dictionary above which a column is written without one.
-const mostDictionary = 4 << 20
+const mostDictionary = 1 << 20
 
 // decimal is an amount in a Parquet file: DECIMAL(38,26), which DuckDB, Athena and Spark can add up.
 type decimal = [16]byte

@@ -125,8 +125,9 @@ func (c *valueColumn[T]) readDictionary(d parquet.Dictionary) error {
 		c.words, err = c.convertAll(c.words, d.Page().Data(), 0, d.Len())
 		return err
 	}
+	var v parquet.Value
 	for i := range d.Len() {
-		v := d.Index(int32(i))
+		v = d.Index(int32(i))
 		word, err := c.convert(&v)
 		if err != nil {
 			return err

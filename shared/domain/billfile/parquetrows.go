@@ -2,6 +2,7 @@ package billfile
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strings"
 
@@ -11,10 +12,12 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// heldRows are the rows of a row group before they are sorted and written. A row takes 240 bytes; each distinct text
+// heldRows are the rows of a row group before they are sorted and written. A row takes 200 bytes; each distinct text
 // and each distinct set of tags is held once.
 type heldRows struct {
-	rows  []heldRow
+	count int
+	rows  [][]heldRow // in chunks, so that no row is copied when there are more
+	exact map[int]string
 	words [textColumns]heldWords
 	tags  heldTags
 }
@@ -29,11 +32,16 @@ const resourceColumn = 15
 type heldRow struct {
 	texts              [textColumns]int32 // in words
 	tags               int32
-	billed, start, end int64 // in microseconds
-	ends               bool
+	billed, start, end int64 // in microseconds; end is noEnd for a charge without one
 	amounts            [5]decimal
-	exact              string
 }
+
+const noEnd = math.MinInt64
+
+// chunkRows is the number of rows that are allocated at once.
+const chunkRows = 1024
+
+func (h *heldRows) at(n int32) *heldRow { return &h.rows[n/chunkRows][n%chunkRows] }
 
 // textsOf returns the texts of a charge in the order of (*lineItem).texts.
 func textsOf(c *bill.Charge) [textColumns]string {
@@ -56,7 +64,7 @@ func (l *lineItem) texts() [textColumns]*string {
 }
 
 func newHeldRows() heldRows {
-	h := heldRows{tags: heldTags{numbers: map[string]int32{}}}
+	h := heldRows{exact: map[int]string{}, tags: heldTags{numbers: map[string]int32{}}}
 	for i := range h.words {
 		h.words[i].numbers = map[string]int32{}
 	}
@@ -65,8 +73,8 @@ func newHeldRows() heldRows {
 
 // clear forgets all rows, and keeps their memory for the next ones.
 func (h *heldRows) clear() {
-	clear(h.rows)
-	h.rows = h.rows[:0]
+	h.count = 0
+	clear(h.exact)
 	for i := range h.words {
 		h.words[i].clear()
 	}
@@ -74,33 +82,44 @@ func (h *heldRows) clear() {
 }
 
 func (h *heldRows) add(c *bill.Charge) {
-	r := heldRow{
-		billed: c.BillingPeriodStart.UnixMicro(), start: c.ChargePeriodStart.UnixMicro(),
-		end: c.ChargePeriodEnd.UnixMicro(), ends: !c.ChargePeriodEnd.IsZero(), tags: h.tags.number(c.Tags),
+	if h.count == len(h.rows)*chunkRows {
+		h.rows = append(h.rows, make([]heldRow, chunkRows))
+	}
+	r := h.at(int32(h.count)) //nolint:gosec // of a row group
+	*r = heldRow{
+		billed: c.BillingPeriodStart.UnixMicro(), start: c.ChargePeriodStart.UnixMicro(), end: noEnd,
+		tags: h.tags.number(c.Tags),
+	}
+	if !c.ChargePeriodEnd.IsZero() {
+		r.end = c.ChargePeriodEnd.UnixMicro()
 	}
 	for i, text := range textsOf(c) {
 		r.texts[i] = h.words[i].number(text)
 	}
-	r.setAmounts(c)
-	h.rows = append(h.rows, r)
+	if !r.setAmounts(c) {
+		h.exact[h.count] = exactTexts(c)
+	}
+	h.count++
 }
 
-// setAmounts sets the columns of amounts. If one of them does not fit, it also writes all of them as text.
-func (r *heldRow) setAmounts(c *bill.Charge) {
+// setAmounts sets the columns of amounts, and reports whether all of them fit.
+func (r *heldRow) setAmounts(c *bill.Charge) bool {
 	all := true
 	for i, a := range amounts(c) {
 		var exact bool
 		r.amounts[i], exact = a.Decimal128()
 		all = all && exact
 	}
-	if all {
-		return
-	}
+	return all
+}
+
+// exactTexts returns all amounts as text, for a charge of which one does not fit.
+func exactTexts(c *bill.Charge) string {
 	var texts []string
 	for _, a := range amounts(c) {
 		texts = append(texts, a.String())
 	}
-	r.exact = strings.Join(texts, " ")
+	return strings.Join(texts, " ")
 }
 
 // amounts returns the amounts of a charge in the order of ExactAmounts.
@@ -117,7 +136,7 @@ func (h *heldRows) writeSorted(w *parquet.GenericWriter[lineItem]) error {
 	for some := range slices.Chunk(h.order(), writtenRows) {
 		batch = batch[:0]
 		for _, n := range some {
-			batch = append(batch, h.lineItem(&h.rows[n]))
+			batch = append(batch, h.lineItem(n))
 		}
 		if _, err := w.Write(batch); err != nil {
 			return err
@@ -129,25 +148,26 @@ func (h *heldRows) writeSorted(w *parquet.GenericWriter[lineItem]) error {
 // order returns the positions of the rows in the order in which they are written.
 func (h *heldRows) order() []int32 {
 	ranks := h.words[resourceColumn].ranks()
-	out := make([]int32, len(h.rows))
+	out := make([]int32, h.count)
 	for i := range out {
 		out[i] = int32(i) //nolint:gosec // of a row group
 	}
 	slices.SortFunc(out, func(a, b int32) int {
-		x, y := &h.rows[a], &h.rows[b]
+		x, y := h.at(a), h.at(b)
 		return cmp.Or(cmp.Compare(x.start, y.start),
 			cmp.Compare(ranks[x.texts[resourceColumn]], ranks[y.texts[resourceColumn]]), cmp.Compare(a, b))
 	})
 	return out
 }
 
-func (h *heldRows) lineItem(r *heldRow) lineItem {
+func (h *heldRows) lineItem(n int32) lineItem {
+	r := h.at(n)
 	l := lineItem{
 		BillingPeriodStart: r.billed, ChargePeriodStart: r.start, Tags: h.tags.sets[r.tags],
 		BilledCost: r.amounts[0], EffectiveCost: r.amounts[1], ListCost: r.amounts[2], ContractedCost: r.amounts[3],
-		PricingQuantity: r.amounts[4], ExactAmounts: r.exact,
+		PricingQuantity: r.amounts[4], ExactAmounts: h.exact[int(n)],
 	}
-	if r.ends {
+	if r.end != noEnd {
 		l.ChargePeriodEnd = &r.end
 	}
 	for i, into := range l.texts() {

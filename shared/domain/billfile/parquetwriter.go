@@ -87,7 +87,7 @@ func NewParquetWriter(w io.Writer) *ParquetWriter {
 // 65,536 at a time.
 func (p *ParquetWriter) Add(c *bill.Charge) error {
 	p.rows.add(c)
-	if len(p.rows.rows) < groupRows {
+	if p.rows.count < groupRows {
 		return nil
 	}
 	return p.flush()
@@ -115,7 +115,7 @@ func (p *ParquetWriter) ColumnBytes() map[string]int64 {
 }
 
 func (p *ParquetWriter) flush() error {
-	if len(p.rows.rows) == 0 {
+	if p.rows.count == 0 {
 		return nil
 	}
 	if err := p.rows.writeSorted(p.w); err != nil {

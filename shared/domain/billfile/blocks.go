@@ -65,11 +65,12 @@ func (g *reading) readBlock(from blockSource, take func(*bill.Block) error) erro
 		g.totals.Rows++
 		return g.refuseRow(err)
 	}
+	rows := int64(b.Rows) // take can remove rows
 	if g.taken = take(b); g.taken != nil {
 		g.totals.Rows++
 		return g.refuseRow(g.taken)
 	}
-	g.totals.Rows += int64(b.Rows)
+	g.totals.Rows += rows
 	return nil
 }
 

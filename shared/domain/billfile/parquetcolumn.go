@@ -36,7 +36,7 @@ type valueColumn[T any] struct {
 	block   numbered[T]
 	pending encoding.Values // of a page of values that convertAll converts block by block
 	base    int             // the value that is the first one in values
-	full  bool // each row of the page has a value; set for blocks
+	full    bool            // each row of the page has a value; set for blocks
 }
 
 func (c *valueColumn[T]) open(g rowGroup) {

@@ -12,7 +12,7 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// heldRows are the rows of a row group before they are sorted and written. A row takes 200 bytes; each distinct text
+// heldRows are the rows of a row group before they are sorted and written. A row takes 160 bytes; each distinct text
 // and each distinct set of tags is held once.
 type heldRows struct {
 	count int
@@ -30,7 +30,7 @@ const resourceColumn = 15
 
 // heldRow is a row that is not written yet.
 type heldRow struct {
-	texts              [textColumns]int32 // in words
+	texts              [textColumns]uint16 // in words, of which there are at most groupRows
 	tags               int32
 	billed, start, end int64 // in microseconds; end is noEnd for a charge without one
 	amounts            [5]decimal
@@ -66,7 +66,7 @@ func (l *lineItem) texts() [textColumns]*string {
 func newHeldRows() heldRows {
 	h := heldRows{exact: map[int]string{}, tags: heldTags{numbers: map[string]int32{}}}
 	for i := range h.words {
-		h.words[i].numbers = map[string]int32{}
+		h.words[i].numbers = map[string]uint16{}
 	}
 	return h
 }
@@ -178,18 +178,18 @@ func (h *heldRows) lineItem(n int32) lineItem {
 
 // heldWords are the distinct texts of a column.
 type heldWords struct {
-	numbers map[string]int32
+	numbers map[string]uint16
 	texts   []string
-	last    int32 // the number that was asked for last
+	last    uint16 // the number that was asked for last
 }
 
-func (w *heldWords) number(text string) int32 {
+func (w *heldWords) number(text string) uint16 {
 	if int(w.last) < len(w.texts) && w.texts[w.last] == text {
 		return w.last
 	}
 	n, found := w.numbers[text]
 	if !found {
-		n = int32(len(w.texts)) //nolint:gosec // of a row group
+		n = uint16(len(w.texts)) //nolint:gosec // below groupRows
 		w.numbers[text] = n
 		w.texts = append(w.texts, text)
 	}

@@ -10,11 +10,15 @@ import (
 )
 
 // groupRows is the number of rows that are sorted and written together. They are held in memory, as numbers of words,
-// in addition to the sums of an import. Readers convert each word once for all rows of a group.
+// in addition to the sums of an import. Readers convert each word once for all rows of a group. 65,536 is the most that
+// numbers of 16 bits allow.
 const groupRows = 64 << 10
 
 // mostDictionary is the size of a dictionary above which a column is written without one.
 const mostDictionary = 1 << 20
+
+// pageBytes is the size of a page before it is compressed. Pages that are not full are held in memory for each column.
+const pageBytes = 64 << 10
 
 // decimal is an amount in a Parquet file: DECIMAL(38,26), which DuckDB, Athena and Spark can add up.
 type decimal = [16]byte
@@ -75,7 +79,7 @@ type ParquetWriter struct {
 func NewParquetWriter(w io.Writer) *ParquetWriter {
 	return &ParquetWriter{rows: newHeldRows(), w: parquet.NewGenericWriter[lineItem](
 		w, parquet.Compression(&parquet.Snappy), parquet.DictionaryMaxBytes(mostDictionary),
-		parquet.MaxRowsPerRowGroup(groupRows),
+		parquet.MaxRowsPerRowGroup(groupRows), parquet.PageBufferSize(pageBytes),
 		parquet.CreatedBy("lamplighter", "", ""),
 		parquet.SortingWriterConfig(parquet.SortingColumns(
 			parquet.Ascending("ChargePeriodStart"), parquet.NullsFirst(parquet.Ascending("ResourceId")),

@@ -39,10 +39,10 @@ race: ## The tests with the race detector, on a store that throttles and refuses
 	@GO="$(GO)" TESTFLAGS="$(TESTFLAGS)" .ci/race $(PACKAGES)
 
 test-limits: ## The tests that use a store and that `make race` leaves out, on such a store
-	LAMPLIGHTER_TEST_LIMITS=1 $(GO) test -vet=off -timeout=15m -parallel=$(PARALLEL) $(TESTFLAGS) $(shell .ci/raced only-limited $(PACKAGES))
+	LAMPLIGHTER_TEST_LIMITS=1 $(GO) test -p=$(PARALLEL) -vet=off -timeout=15m -parallel=$(PARALLEL) $(TESTFLAGS) $(shell .ci/raced only-limited $(PACKAGES))
 
-bench-once: ## Each benchmark once: fails when one fails, and says nothing about time
-	$(GO) test -run='^$$' -bench=. -benchtime=1x -vet=off -timeout=15m $(TESTFLAGS) $(PACKAGES)
+bench-once: ## Each benchmark once, the largest with less: fails when one fails, and says nothing about time
+	$(GO) test -short -run='^$$' -bench=. -benchtime=1x -vet=off -timeout=15m $(TESTFLAGS) $(PACKAGES)
 
 bench: ## The benchmarks, as a table
 	@$(GO) test -run='^$$' -bench=. -benchmem -timeout=30m $(TESTFLAGS) $(PACKAGES) | awk -f .ci/bench-table.awk

@@ -1,4 +1,4 @@
-// Package events holds a sample for every kind of trigger, named <function>.<what>.json. Its tests replay each of
+// Package events holds a sample for every kind of trigger, named <function>.<case>.json. Its tests replay each of
 // them against the built bootstrap of its function through the Lambda Runtime API, and keep the figures of the
 // builds.
 package events_test
@@ -103,7 +103,8 @@ func TestEverySampleIsAnsweredByTheBuiltFunction(t *testing.T) {
 }
 
 // stray is a request for a path that no group has.
-const stray = `{"httpMethod":"GET","path":"/no/such/path","headers":{},"multiValueHeaders":{},"requestContext":{"requestId":"stray"}}`
+const stray = `{"httpMethod":"GET","path":"/no/such/path","headers":{},"multiValueHeaders":{},` +
+	`"requestContext":{"requestId":"stray"}}`
 
 // isGroup checks that a function without a sample is an operation group, which needs none: it answers 404 to stray.
 func isGroup(t *testing.T, name string, answer []byte) {

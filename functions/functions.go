@@ -1,6 +1,6 @@
-// Package functions is the registry: it lists every function with what it declares of itself and the code that answers.
-// The process on a laptop is made of it, and the templates, the eraser, docs/data-model.md and tests are held against it.
-// The functions themselves never import it.
+// Package functions is the registry. It lists every function with its declaration and the code that answers its calls.
+// The process on a laptop is built from the registry. Tests compare the templates, the eraser and docs/data-model.md
+// with it. The functions themselves never import it.
 package functions
 
 import (
@@ -68,8 +68,8 @@ import (
 	"lamplighter.dev/shared/engine/workflow"
 )
 
-// Function is one entry: what the function declares, and what answers, which is groups of operations or a worker. Of the
-// authorizer, the mailer and the notifier, which are called as no other, there is only the declaration.
+// Function is one entry: the declaration of a function, and the groups of operations or the worker that answer its
+// calls. The authorizer, the mailer and the notifier have only a declaration, because each is called in its own way.
 type Function struct {
 	platform.Declaration
 	Groups []Group
@@ -79,11 +79,11 @@ type Function struct {
 // Group makes a group of operations.
 type Group func(*platform.Platform) *rest.Group
 
-// Worker makes what answers a state machine, a schedule, or an API function that waits.
+// Worker makes the handler of the calls of a state machine, a schedule, or an API function that waits.
 type Worker func(*platform.Platform, cloud.Providers) workflow.Handler
 
-// All returns the functions, in the order in which the interface description lists their groups. A new one is an entry here,
-// besides its folder and its function in infra/stacks.
+// All returns the functions, in the order of their groups in the interface description. A new function needs an entry
+// here, its folder, and its function in infra/stacks.
 func All() []Function {
 	return []Function{
 		{auth.Declaration, []Group{auth.Operations}, nil},
@@ -203,17 +203,19 @@ func asked(h func(*platform.Platform, cloud.Providers) lambdacall.Handler) Worke
 	}
 }
 
-// querying returns what answers questions of line items in this process. In AWS it is Athena (functions/queryrunner/lambda).
+// querying returns the handler that queries line items in this process. In AWS, Athena queries them
+// (functions/queryrunner/lambda).
 func querying(p *platform.Platform) workflow.Handler {
 	return queryrunner.Handler(p, billfile.NewLineItemEngine(p.Lines, p.Clock))
 }
 
-// archiving returns the archiver, which a schedule calls and the eraser.
+// archiving returns the archiver. A schedule and the eraser call it.
 func archiving(p *platform.Platform, _ cloud.Providers) workflow.Handler {
 	return workflow.Handler(archiver.Handler(p))
 }
 
-// erasing returns the eraser of what all functions declare. That something cannot be erased is a mistake in a declaration.
+// erasing returns the eraser of the partitions that all functions declare. It panics if a declared partition cannot be
+// erased, because the declaration is wrong.
 func erasing(p *platform.Platform, _ cloud.Providers) workflow.Handler {
 	walk, err := eraser.NewWalk(Partitions(All()))
 	if err != nil {

@@ -27,7 +27,7 @@ import (
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
-// names returns what a pattern of paths finds, between what the paths begin and end with.
+// names returns the names in the paths that a pattern matches: the part that its * stands for.
 func names(t *testing.T, pattern string) []string {
 	t.Helper()
 	found, err := filepath.Glob(pattern)
@@ -130,7 +130,7 @@ func answersWorker(f functions.Function, worker string) bool {
 	return false
 }
 
-// What a function that answers operations does besides them needs the partitions of package rest.
+// A function that answers operations uses the partitions of package rest.
 func TestAll_OperationGroupsDeclareWhatRestTouches(t *testing.T) {
 	for _, f := range functions.All() {
 		var changing bool
@@ -143,8 +143,8 @@ func TestAll_OperationGroupsDeclareWhatRestTouches(t *testing.T) {
 	}
 }
 
-// Only the eraser may change or delete a row of an audit log, and what each other function declares to write comes near
-// to none, as IAM compares: there a * matches what lies behind a # too.
+// Only the eraser may change or delete a row of an audit log. The partitions that other functions declare to write must
+// match no audit log as IAM compares them: there a * also matches a #.
 func TestAll_NobodyButTheEraserChangesAuditRows(t *testing.T) {
 	for _, f := range functions.All() {
 		for _, p := range f.Access.Writes {
@@ -173,8 +173,8 @@ func asIAM(pattern, s string) bool {
 	return false
 }
 
-// TestErasing_LeavesNothing fills every partition of an organization that any function declares, with items that lead to
-// the members of each family, and erases the organization as the deployed function does, within what that declares.
+// TestErasing_LeavesNothing fills every partition of an organization that any function declares, with items that lead
+// to the members of each family, and erases the organization as the deployed function does, within its declaration.
 func TestErasing_LeavesNothing(t *testing.T) {
 	const org = "org_a"
 	p, _ := apitest.NewPlatform(t)
@@ -203,7 +203,8 @@ func TestErasing_LeavesNothing(t *testing.T) {
 	}
 }
 
-// archived puts an object of the organization into an archive, gives p the archiver that erases it, and returns its file.
+// archived puts an object of the organization into an archive, gives p the archiver that erases it, and returns its
+// file.
 func archived(t *testing.T, p *platform.Platform, org string) string {
 	t.Helper()
 	dir, name := t.TempDir(), org+"/2026-03/actions-0001.ndjson.gz"
@@ -217,11 +218,12 @@ func archived(t *testing.T, p *platform.Platform, org string) string {
 	return filepath.Join(dir, name)
 }
 
-// fill puts an item into each partition, under the name that the families are led to by, and gives the keys of those that
-// are the organization's. Some are of another organization.
+// fill puts an item into each partition, under the name that the families are led to by, and gives the keys of those
+// that are the organization's. Some are of another organization.
 func fill(t *testing.T, s table.Store, org string) []table.Key {
 	t.Helper()
-	const text = `{"id":"x","resourceUid":"x","changedBy":"x:y","email":"x@example.com","org":"org_a","domains":[{"name":"x.example.com"}],"chunks":["x"]}`
+	const text = `{"id":"x","resourceUid":"x","changedBy":"x:y","email":"x@example.com","org":"org_a",` +
+		`"domains":[{"name":"x.example.com"}],"chunks":["x"]}`
 	var keys []table.Key
 	put := func(pk string) {
 		k := table.Key{PK: pk, SK: "x"}

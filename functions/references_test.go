@@ -112,7 +112,7 @@ func TestReferences_EachFieldThatNamesARecordIsDeclared(t *testing.T) {
 	}
 }
 
-// TestReferences_AreBetweenDeclaredKinds also finds the deletions of which no kind is declared.
+// TestReferences_AreBetweenDeclaredKinds also finds deletions without a declared kind.
 func TestReferences_AreBetweenDeclaredKinds(t *testing.T) {
 	owners, deletions := map[string]string{}, map[string]bool{}
 	for _, f := range functions.All() {

@@ -10,16 +10,17 @@ import (
 	"lamplighter.dev/shared/api/rest"
 )
 
-// Route is a path of the API as API Gateway has it: "/actions/{proxy+}". Every method of it goes to one function, so that the
-// function tells an unknown path (404) from an unknown method (405).
+// Route is a path of the API as API Gateway has it: "/actions/{proxy+}". Every method of it goes to one function, so
+// that the function can tell an unknown path (404) from an unknown method (405).
 type Route struct {
 	Path     string
 	Function string
 	Public   bool // it has no authorizer
 }
 
-// Routes returns the routes of the API in the order of their paths. A public operation has a route of its own. The others of a
-// function are reached by the routes that it declares, or else by the first segments of their paths.
+// Routes returns the routes of the API in the order of their paths. A public operation has a route of its own. The
+// other operations of a function are reached by the routes that it declares, or else by the first segments of their
+// paths.
 func Routes(p *platform.Platform, fs []Function) ([]Route, error) {
 	var out []Route
 	for _, f := range fs {
@@ -28,8 +29,8 @@ func Routes(p *platform.Platform, fs []Function) ([]Route, error) {
 	slices.SortFunc(out, func(a, b Route) int { return cmp.Compare(a.Path, b.Path) })
 	for i := range len(out) - 1 {
 		if a, b := out[i], out[i+1]; a.Path == b.Path {
-			return nil, fmt.Errorf("the path %s belongs to the functions %s and %s: give one of them other Routes in its "+
-				"declaration.go", a.Path, a.Function, b.Function)
+			return nil, fmt.Errorf("the path %s belongs to the functions %s and %s: give one of them other Routes in "+
+				"its declaration.go", a.Path, a.Function, b.Function)
 		}
 	}
 	return out, nil

@@ -41,7 +41,7 @@ func sharing(t *testing.T, reserve bool) []shared {
 	}
 	var out []shared
 	for id, r := range resources {
-		folder, ok := stacks.Folder(r.Properties.CodeURI)
+		folder, ok := stacks.ParseFolder(r.Properties.CodeURI)
 		if !ok {
 			continue
 		}

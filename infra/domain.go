@@ -9,8 +9,10 @@ import (
 func (v *service) setDomain(s Stage) {
 	domain := awsapigateway.NewCfnDomainName(v.Stack, jsii.String("Domain"), &awsapigateway.CfnDomainNameProps{
 		DomainName: jsii.String(s.Domain.Name), RegionalCertificateArn: jsii.String(s.Domain.Certificate),
-		SecurityPolicy:        jsii.String("TLS_1_2"),
-		EndpointConfiguration: &awsapigateway.CfnDomainName_EndpointConfigurationProperty{Types: jsii.Strings("REGIONAL")},
+		SecurityPolicy: jsii.String("TLS_1_2"),
+		EndpointConfiguration: &awsapigateway.CfnDomainName_EndpointConfigurationProperty{
+			Types: jsii.Strings("REGIONAL"),
+		},
 	})
 	api := v.template.GetResource(jsii.String("Api"))
 	mapping := awsapigateway.NewCfnBasePathMapping(v.Stack, jsii.String("DomainMapping"),

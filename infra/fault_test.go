@@ -109,8 +109,10 @@ func (d *deployment) event(e map[string]any) {
 // report writes Lambda's log line about an invocation.
 func (d *deployment) report(status string, size, used int) {
 	d.t.Helper()
-	d.log(fmt.Sprintf(`{"time":"2026-11-22T09:30:29.470Z","type":"platform.report","record":{"requestId":"79b5e81f-9cdd-4145-b1f6-7c50ef8a2a36",`+
-		`"metrics":{"durationMs":1233.96,"billedDurationMs":1698,"memorySizeMB":%d,"maxMemoryUsedMB":%d,"initDurationMs":463.512},"status":%q}}`, size, used, status))
+	d.log(fmt.Sprintf(`{"time":"2026-11-22T09:30:29.470Z","type":"platform.report",`+
+		`"record":{"requestId":"79b5e81f-9cdd-4145-b1f6-7c50ef8a2a36",`+
+		`"metrics":{"durationMs":1233.96,"billedDurationMs":1698,"memorySizeMB":%d,"maxMemoryUsedMB":%d,`+
+		`"initDurationMs":463.512},"status":%q}}`, size, used, status))
 }
 
 // ends puts the end of an execution on the bus, in the form of Step Functions (developer guide, "Automating event

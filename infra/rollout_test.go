@@ -118,7 +118,8 @@ func TestRollout_EverythingThatCallsAFunctionCallsWhatIsLive(t *testing.T) {
 		t.Errorf("of %d functions that the API calls %d are live", strings.Count(callers, "/invocations"), n)
 	}
 	names := text(t, d.of("AWS::Lambda::Function"))
-	for _, m := range regexp.MustCompile(`function:lamplighter-(?:\$\{Stage\}|dev)-(\w+):live`).FindAllStringSubmatch(callers, -1) {
+	called := regexp.MustCompile(`function:lamplighter-(?:\$\{Stage\}|dev)-(\w+):live`)
+	for _, m := range called.FindAllStringSubmatch(callers, -1) {
 		if !strings.Contains(names, `"lamplighter-${Stage}-`+m[1]+`"`) {
 			t.Errorf("the API calls %s, and no function has this name", m[0])
 		}

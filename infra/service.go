@@ -66,7 +66,8 @@ func include(scope constructs.Construct, root string, s Stage) *service {
 	children := children(root)
 	v.template = cloudformationinclude.NewCfnInclude(stack, jsii.String("Template"),
 		&cloudformationinclude.CfnIncludeProps{
-			TemplateFile: jsii.String(filepath.Join(root, stacks.Root)), Parameters: &parameters, LoadNestedStacks: &children,
+			TemplateFile: jsii.String(filepath.Join(root, stacks.Root)), Parameters: &parameters,
+			LoadNestedStacks: &children,
 		})
 	for _, id := range slices.Sorted(maps.Keys(children)) {
 		v.includeChild(v.template.GetNestedStack(jsii.String(id)))

@@ -103,7 +103,8 @@ func TestServiceUploadsWhatWasBuilt(t *testing.T) {
 		got := assertions.Template_FromStack(n, nil)
 		got.AllResourcesProperties(jsii.String("AWS::Serverless::Function"), map[string]any{"CodeUri": inS3})
 		if len(*got.FindResources(jsii.String("AWS::Serverless::StateMachine"), nil)) > 0 {
-			got.AllResourcesProperties(jsii.String("AWS::Serverless::StateMachine"), map[string]any{"DefinitionUri": inS3})
+			got.AllResourcesProperties(jsii.String("AWS::Serverless::StateMachine"),
+				map[string]any{"DefinitionUri": inS3})
 		}
 	}
 }

@@ -1,7 +1,8 @@
-// Command bootstraps builds the programs of functions by one `go build`: `go run ./.ci/bootstraps -o folder [function…]`. Each
-// program is named after its function and lies in the folder. It builds all functions unless some are named. GOFLAGS is that of the
-// environment; -for names another machine than this one. With -layout it also links each program as <layout>/<function>/bootstrap, which is where
-// template.yaml looks for it.
+// Command bootstraps builds the programs of functions by one `go build`:
+// `go run ./.ci/bootstraps -o folder [function…]`. Each program is named after its function and lies in the folder. It
+// builds all functions unless some are named. GOFLAGS is that of the environment; -for names another machine than this
+// one. With -layout it also links each program as <layout>/<function>/bootstrap, which is where template.yaml looks for
+// it.
 package main
 
 import (
@@ -15,8 +16,8 @@ import (
 	"strings"
 )
 
-// mains is the folder that holds one package for each function. It exists in the overlay alone: one `go build` names its programs
-// after the folders of their packages, and the folders of all functions are named lambda.
+// mains is the folder that holds one package for each function. It exists in the overlay alone: one `go build` names
+// its programs after the folders of their packages, and the folders of all functions are named lambda.
 const mains = "build/mains"
 
 // bare is a program of the benchmark of starts, not a function: the least that a Lambda on DynamoDB can be.
@@ -117,8 +118,8 @@ func writeOverlay(names []string, programs map[string][]string) (string, error) 
 	return f.Name(), json.NewEncoder(f).Encode(map[string]any{"Replace": replace})
 }
 
-// link makes <layout>/<function>/bootstrap a hard link of each program. A link costs no space; go build replaces a program that has
-// changed and never writes into it.
+// link makes <layout>/<function>/bootstrap a hard link of each program. A link costs no space; go build replaces a
+// program that has changed and never writes into it.
 func (b builder) link(names []string) error {
 	for _, n := range names {
 		if n == "bare" {

@@ -1,5 +1,6 @@
 // Command names counts function names of one word, which a reader often has to look up, over the product code of the
-// module: `go run ./.ci/names`. It prints and refuses nothing; a name is never padded to please it. With -list it names them.
+// module: `go run ./.ci/names`. It prints and refuses nothing; a name is never padded to please it. With -list it names
+// them.
 package main
 
 import (

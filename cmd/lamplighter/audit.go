@@ -15,7 +15,8 @@ import (
 
 const auditUsage = `usage: lamplighter audit <command>
 
-  verify FILE...   prove exports of the audit log: the files of one log in their order, NDJSON or CSV, - for the standard
+  verify FILE...   prove exports of the audit log: the files of one log in their order, ` +
+	`NDJSON or CSV, - for the standard
                    input. Asks nobody and needs no store. With -head HASH, that hash has to be in them; with -row N
                    besides, the number of its row, a restore of the service is told from a log that was rewritten.
   export           print a chain as NDJSON, straight from the store (export -help lists its flags)

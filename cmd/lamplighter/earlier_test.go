@@ -47,7 +47,8 @@ func bothVersions(t *testing.T) (earlier, current programVersion) {
 	root := checkOutEarlier(t)
 	program := filepath.Join(t.TempDir(), "lamplighter")
 	// Trimmed of paths, so that each run reuses the packages that the run before compiled in another folder.
-	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", program, "./cmd/lamplighter") //nolint:gosec // ours
+	build := exec.CommandContext(t.Context(), "go", "build", //nolint:gosec // ours
+		"-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", program, "./cmd/lamplighter")
 	build.Dir, build.Env = root, append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build the earlier version: %v\n%s", err, out)
@@ -76,7 +77,8 @@ func checkOutEarlier(t *testing.T) string {
 	}
 	lines := strings.Fields(string(b))
 	commit, dir := lines[len(lines)-1], t.TempDir()
-	if out, err := exec.CommandContext(t.Context(), "git", "cat-file", "-e", commit+"^{commit}").CombinedOutput(); err != nil { //nolint:gosec // ours
+	known := exec.CommandContext(t.Context(), "git", "cat-file", "-e", commit+"^{commit}") //nolint:gosec // ours
+	if out, err := known.CombinedOutput(); err != nil {
 		t.Skipf("SKIPPED: git has no earlier version here, commit %s (a shallow clone gets it by git fetch "+
 			"--unshallow): %s", commit, out)
 	}
@@ -85,7 +87,8 @@ func checkOutEarlier(t *testing.T) string {
 		{"git", "-C", "../..", "archive", "--output", archive, commit},
 		{"tar", "-xf", archive, "-C", dir},
 	} {
-		if out, err := exec.CommandContext(t.Context(), args[0], args[1:]...).CombinedOutput(); err != nil { //nolint:gosec // ours
+		cmd := exec.CommandContext(t.Context(), args[0], args[1:]...) //nolint:gosec // ours
+		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%v: %v\n%s", args, err, out)
 		}
 	}

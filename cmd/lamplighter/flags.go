@@ -129,7 +129,8 @@ func (c *choices) check() (err error) {
 		return fmt.Errorf("-store is %q; it must be embedded or dynamodb", c.store)
 	}
 	if (c.compile == "") != (c.successor == "") {
-		return errors.New("-compile and -successor need each other: what compiles the complete program, and where it is")
+		return errors.New("-compile and -successor need each other: what compiles the complete program, " +
+			"and where it is")
 	}
 	if err := loopback(c.addr); err != nil {
 		return err

@@ -15,10 +15,12 @@ import (
 
 	"lamplighter.dev/cmd/lamplighter/local"
 	"lamplighter.dev/shared/testkit/hostilebill"
+	"lamplighter.dev/shared/testkit/race"
 )
 
 // TestServe_OutlivesHostileBills uploads files that once crashed the service to a service in a process of its own.
 func TestServe_OutlivesHostileBills(t *testing.T) {
+	race.SkipRacedBy(t, "cmd/lamplighter/e2e")
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("runs the command for some seconds: not with -short")
@@ -43,7 +45,8 @@ func TestServe_OutlivesHostileBills(t *testing.T) {
 func serveForTest(t *testing.T, dir string) string {
 	t.Helper()
 	root := filepath.Join("..", "..")
-	cmd := exec.CommandContext(t.Context(), os.Args[0], "serve", "-root", root, "-dir", dir, "-addr", "127.0.0.1:0") //nolint:gosec // TestMain
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "serve", //nolint:gosec // TestMain
+		"-root", root, "-dir", dir, "-addr", "127.0.0.1:0")
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		cmd.Stderr = os.Stderr

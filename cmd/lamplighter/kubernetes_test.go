@@ -3,8 +3,6 @@ package main
 import (
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -22,24 +20,9 @@ func TestTheWalkOnKubernetesWorks(t *testing.T) {
 	if testing.Short() {
 		t.Skip("SKIPPED: -short: the walk on Kubernetes waits for a real stop")
 	}
-	page, err := os.ReadFile("../../docs/operations/kubernetes.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, walk, begun := strings.Cut(string(page), "TWIN=http://127.0.0.1:5003\n")
-	walk, _, ended := strings.Cut(walk, "```")
-	if !begun || !ended {
-		t.Fatal("the page on Kubernetes has no walk")
-	}
+	walk := operationsWalk(t, "kubernetes.md", "TWIN=http://127.0.0.1:5003")
 	twins, s := serveTwins(t), serveIn(t, t.TempDir())
-	_, api, _ := strings.Cut(s.printed(), "API     ")
-	api, _, _ = strings.Cut(api, "\n")
-	tools := section(t, "```sh\nAPI=http://127.0.0.1:8080\n", "```")
-	script := "API=" + api + "; TOKEN=; " + tools + "\nTWIN=" + twins + "\n" + walk
-	out, err := exec.CommandContext(t.Context(), "bash", "-eu", "-c", script).CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	out := s.pasteWalk(t, "TWIN="+twins, walk)
 	for _, want := range []string{
 		`"provider":"kubernetes","externalID":null`, `"action":"patch deployments.apps","status":"granted"`,
 		`"name":"agent","type":"kubernetes-daemonset"`, `"status":"succeeded"`,
@@ -48,7 +31,7 @@ func TestTheWalkOnKubernetesWorks(t *testing.T) {
 		`"access":"cloud_iam","registered":true,"accessCheck":{"status":"granted"`,
 		`8b2f0c51-0000-4000-8000-00000000e4c5/shop/deployments/web`,
 	} {
-		if !strings.Contains(string(out), want) {
+		if !strings.Contains(out, want) {
 			t.Errorf("nowhere in the answers: %s\n%s", want, out)
 		}
 	}

@@ -53,7 +53,8 @@ func TestLife_TellsHowTheOneBeforeEnded(t *testing.T) {
 	for mode, died := range map[string]bool{"fatal error": true, "panic": true, "kill": false, "its own end": false} {
 		t.Run(mode, func(t *testing.T) {
 			dir := t.TempDir()
-			cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestLife_TellsHowTheOneBeforeEnded$") //nolint:gosec // this very binary
+			cmd := exec.CommandContext(t.Context(), os.Args[0], //nolint:gosec // this very binary
+				"-test.run=^TestLife_TellsHowTheOneBeforeEnded$")
 			cmd.Env = append(os.Environ(), lifeMode+"="+mode, lifeMode+"_DIR="+dir)
 			if err := cmd.Run(); (err == nil) != (mode == "its own end") {
 				t.Fatalf("the process ended with %v", err)

@@ -3,7 +3,6 @@ package main
 import (
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -212,20 +211,13 @@ func TestAnAccountThatMotoDoesNotOpenIsNotStored(t *testing.T) {
 func TestTheWalkOfTheReadmeOnAWSWorks(t *testing.T) {
 	needShell(t)
 	m, s := tabletest.StartMoto(t), serveIn(t, t.TempDir())
-	_, api, _ := strings.Cut(s.printed(), "API     ")
-	api, _, _ = strings.Cut(api, "\n")
-	tools := section(t, "```sh\nAPI=http://127.0.0.1:8080\n", "```")
 	walk := section(t, "MOTO=http://127.0.0.1:5000\n", "```")
-	script := "API=" + api + "; TOKEN=; " + tools + "\nMOTO=" + m + "\n" + walk +
-		"\nfor t in aws-ec2 aws-asg aws-rds; do echo $t: $(get \"/resources?provider=aws&type=$t\" | grep -o " +
-		"'\"uid\":' | wc -l); done\n"
-	out, err := exec.CommandContext(t.Context(), "bash", "-eu", "-c", script).CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	out := s.pasteWalk(t, "MOTO="+m, walk+
+		"\nfor t in aws-ec2 aws-asg aws-rds; do echo $t: $(get \"/resources?provider=aws&type=$t\" | grep -o "+
+		"'\"uid\":' | wc -l); done\n")
 	made := []string{"aws-ec2: 3\n", "aws-asg: 1\n", "aws-rds: 1\n"} // two instances are members of the group
 	for _, want := range append(made, `"status":"completed","total":3,"completed":3`, `"state":"stopped"`) {
-		if !strings.Contains(string(out), want) {
+		if !strings.Contains(out, want) {
 			t.Errorf("nowhere in the answers: %s\n%s", want, out)
 		}
 	}

@@ -122,7 +122,8 @@ func (m moto) launch(size int) {
 	m.t.Helper()
 	for n := 0; n < size; n += 1000 {
 		m.call("ec2", "us-east-1",
-			fmt.Sprintf("Action=RunInstances&MinCount=%[1]d&MaxCount=%[1]d&ImageId=ami-12c6146b&InstanceType=t3.micro&Placement.AvailabilityZone=us-east-1%[2]c",
+			fmt.Sprintf("Action=RunInstances&MinCount=%[1]d&MaxCount=%[1]d&ImageId=ami-12c6146b&"+
+				"InstanceType=t3.micro&Placement.AvailabilityZone=us-east-1%[2]c",
 				min(size-n, 1000), 'a'+n/1000%6))
 	}
 }

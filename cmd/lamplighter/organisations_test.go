@@ -3,8 +3,6 @@ package main
 import (
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"os/exec"
 	"strings"
 	"testing"
 
@@ -20,15 +18,7 @@ func TestTheWalkThroughOrganizationsWorks(t *testing.T) {
 	if testing.Short() {
 		t.Skip("SKIPPED: -short: the walk through organizations waits for synchronizations")
 	}
-	page, err := os.ReadFile("../../docs/operations/organisations.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, walk, begun := strings.Cut(string(page), "AZURE=http://127.0.0.1:5001 GOOGLE=http://127.0.0.1:5002\n")
-	walk, _, ended := strings.Cut(walk, "```")
-	if !begun || !ended {
-		t.Fatal("the page on organizations has no walk")
-	}
+	walk := operationsWalk(t, "organisations.md", "AZURE=http://127.0.0.1:5001 GOOGLE=http://127.0.0.1:5002")
 	azure, google := &azuretwin.Cloud{Page: 2}, &gcptwin.Cloud{Page: 2}
 	azure.Fill("westeurope")
 	azure.FillOrganisation()
@@ -40,15 +30,8 @@ func TestTheWalkThroughOrganizationsWorks(t *testing.T) {
 	one, other, s := httptest.NewServer(azure), httptest.NewServer(paths), serveIn(t, t.TempDir())
 	t.Cleanup(one.Close)
 	t.Cleanup(other.Close)
-	_, api, _ := strings.Cut(s.printed(), "API     ")
-	api, _, _ = strings.Cut(api, "\n")
-	tools := section(t, "```sh\nAPI=http://127.0.0.1:8080\n", "```")
-	script := "API=" + api + "; TOKEN=; " + tools + "\nAZURE=" + one.URL + " GOOGLE=" + other.URL + "\n" + walk
-	out, err := exec.CommandContext(t.Context(), "bash", "-eu", "-c", script).CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	rest := string(out)
+	out := s.pasteWalk(t, "AZURE="+one.URL+" GOOGLE="+other.URL, walk)
+	rest := out
 	for _, want := range []string{ // in this order
 		"az role assignment create --assignee APP_ID --role 'Lamplighter organisation' --scope " +
 			"/providers/Microsoft.Management/managementGroups/MANAGEMENT_GROUP",

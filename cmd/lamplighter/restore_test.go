@@ -67,7 +67,8 @@ func TestRestoreDrillOnDynoxide(t *testing.T) {
 func copied(t *testing.T, dir string) string {
 	t.Helper()
 	to := filepath.Join(t.TempDir(), "restored")
-	if out, err := exec.CommandContext(t.Context(), "cp", "-a", dir, to).CombinedOutput(); err != nil { //nolint:gosec // folders of the test's
+	cmd := exec.CommandContext(t.Context(), "cp", "-a", dir, to) //nolint:gosec // folders of the test's
+	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	return to

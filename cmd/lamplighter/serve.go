@@ -224,6 +224,7 @@ func (p *printer) demo(base string, res local.DemoResource) {
 		return
 	}
 	p.line(`  curl -s %s/actions -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' \`, base)
-	p.line(`    -d '{"type":"stop","provider":"%s","cloudAccountID":"%s","resourceType":"%s","region":"%s","resourceUID":"%s"}'`,
+	p.line(`    -d '{"type":"stop","provider":"%s","cloudAccountID":"%s","resourceType":"%s","region":"%s",`+
+		`"resourceUID":"%s"}'`,
 		res.Provider, res.CloudAccountID, res.Type, res.Region, res.UID)
 }

@@ -19,6 +19,7 @@ import (
 	"lamplighter.dev/shared/cloud/simulated"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/money"
+	"lamplighter.dev/shared/testkit/race"
 )
 
 // served is a `lamplighter serve` in this process.
@@ -92,6 +93,7 @@ func (s *served) shut(t *testing.T) {
 
 // needShell skips the test on systems without a shell for the commands.
 func needShell(t *testing.T) {
+	race.SkipRacedBy(t, "cmd/lamplighter/e2e")
 	t.Helper()
 	for _, tool := range []string{"bash", "curl", "sed"} {
 		if _, err := exec.LookPath(tool); err != nil {
@@ -139,9 +141,7 @@ func TestREADME_TheFirstCommandsWork(t *testing.T) {
 		t.Fatal("the README has no commands to try first")
 	}
 	s := serveIn(t, t.TempDir())
-	_, api, _ := strings.Cut(s.printed(), "API     ")
-	api, _, _ = strings.Cut(api, "\n")
-	out, err := exec.CommandContext(t.Context(), "bash", "-eu", "-c", "API="+api+"\n"+commands).CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), "bash", "-eu", "-c", "API="+s.address()+"\n"+commands).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -153,9 +153,7 @@ func TestREADME_TheFirstCommandsWork(t *testing.T) {
 func (s *served) paste(t *testing.T, dir, commands string) string {
 	t.Helper()
 	before := section(t, "```sh\nAPI=http://127.0.0.1:8080\n", "```")
-	_, api, _ := strings.Cut(s.printed(), "API     ")
-	api, _, _ = strings.Cut(api, "\n")
-	cmd := exec.CommandContext(t.Context(), "bash", "-eu", "-c", "API="+api+"; TOKEN=\n"+before+commands)
+	cmd := exec.CommandContext(t.Context(), "bash", "-eu", "-c", "API="+s.address()+"; TOKEN=\n"+before+commands)
 	cmd.Dir = dir
 	out, err := cmd.CombinedOutput()
 	if err != nil {

@@ -40,7 +40,8 @@ func TestStores_OfEarlierVersionsAreRead(t *testing.T) {
 		name := strings.TrimSuffix(filepath.Base(archive), ".tar.gz")
 		t.Run(name, func(t *testing.T) {
 			at := t.TempDir()
-			if out, err := exec.CommandContext(t.Context(), "tar", "-xzf", archive, "-C", at).CombinedOutput(); err != nil { //nolint:gosec // a file of ours
+			cmd := exec.CommandContext(t.Context(), "tar", "-xzf", archive, "-C", at) //nolint:gosec // a file of ours
+			if out, err := cmd.CombinedOutput(); err != nil {
 				t.Fatalf("%v: %s", err, out)
 			}
 			if name != fmt.Sprintf("layout%d", platform.Layout) {
@@ -118,7 +119,9 @@ func keepStore(t *testing.T, to string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.CommandContext(t.Context(), "tar", "-czf", to+".tar.gz", "-C", dir, "keys", "store.db").CombinedOutput(); err != nil { //nolint:gosec // of ours
+	cmd := exec.CommandContext(t.Context(), "tar", "-czf", to+".tar.gz", //nolint:gosec // of ours
+		"-C", dir, "keys", "store.db")
+	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 }

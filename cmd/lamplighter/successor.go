@@ -41,12 +41,12 @@ type site struct {
 	left      time.Time // when the last connection was accepted
 }
 
-// openSite listens on the address, or takes over the sockets of the program before. It starts to compile the complete
+// openSite listens on the address, or takes over the sockets of the previous program. It starts to compile the complete
 // program if -compile has a command.
 func openSite(ctx context.Context, c choices, stderr io.Writer) (*site, error) {
 	at := &site{path: c.successor, stderr: stderr, stop: func() {}}
 	var err error
-	if at.inherited, err = takeover.Inherit(); err != nil {
+	if at.inherited, err = takeover.InheritListener(); err != nil {
 		return nil, err
 	}
 	if at.inherited != nil {
@@ -59,7 +59,7 @@ func openSite(ctx context.Context, c choices, stderr io.Writer) (*site, error) {
 	at.kept = takeover.NewListener(at.Listener.(*net.TCPListener)) //nolint:forcetypeassert // listen asks for tcp
 	at.Listener = at.kept
 	ctx, at.stop = context.WithCancel(ctx)
-	at.next, err = takeover.Compile(ctx, c.compile, clock.System{})
+	at.next, err = takeover.StartCompilation(ctx, c.compile, clock.System{})
 	return at, err
 }
 
@@ -103,7 +103,8 @@ func (at *site) successor(ctx context.Context) <-chan struct{} {
 				"missing: %v\n",
 				at.next.Output(), err)
 		case <-at.next.Done():
-			if out, err := exec.CommandContext(ctx, at.path, "version").CombinedOutput(); err != nil { //nolint:gosec // the command line names it
+			cmd := exec.CommandContext(ctx, at.path, "version") //nolint:gosec // the command line names it
+			if out, err := cmd.CombinedOutput(); err != nil {
 				at.complain("The complete program %s does not start, and does not take over: %v\n%s\n", at.path, err,
 					out)
 				return

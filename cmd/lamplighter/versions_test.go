@@ -11,6 +11,7 @@ import (
 	"lamplighter.dev/cmd/lamplighter/testenv"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/race"
 	"lamplighter.dev/shared/testkit/tabletest"
 )
 
@@ -49,6 +50,7 @@ func isReplaced(k table.Key) bool {
 // TestRows_KeepWhatALaterVersionAdded adds an unknown member to each row, as a later version may. All operations
 // still work, and the member stays as long as its row does.
 func TestRows_KeepWhatALaterVersionAdded(t *testing.T) {
+	race.SkipRacedBy(t, "cmd/lamplighter/e2e")
 	t.Parallel()
 	dir := t.TempDir()
 	e := testenv.Start(t, testenv.Setup{Dir: dir})

@@ -141,7 +141,7 @@ func (s *service) withoutHeld(ctx context.Context, in BulkAction, chosen choice)
 	return chosen, err
 }
 
-// mayAct returns the scopes in which the caller may act, or nil for the entire organization.
+// mayAct returns the scopes of the caller's right to act, or nil for the entire organization.
 func mayAct(ctx context.Context) *grant.Scopes {
 	if may := identity.CallerFrom(ctx).Scopes(acting); !may.All {
 		return &may

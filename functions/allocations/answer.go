@@ -36,7 +36,7 @@ var resources = [3]allocation.Resource{allocation.CPU, allocation.Memory, alloca
 
 // newAllocation groups parts as requested and rounds all of them together. The rounded parts add up to the cost of the
 // nodes.
-func newAllocation(in *listInput, q *cost.Question, c *clusters, parts []allocation.Part) (Allocation, error) { //nolint:revive // what was asked, of what, and the answer
+func newAllocation(in *listInput, q *cost.Question, c *clusters, parts []allocation.Part) (Allocation, error) {
 	items, idle := c.group(parts, in.Aggregate)
 	exact := make([]money.Amount, 0, len(items)+len(idle))
 	for _, one := range slices.Concat(items, idle) {

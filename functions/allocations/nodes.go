@@ -177,7 +177,7 @@ func (s *service) price(ctx context.Context, c *clusters, q cost.Question) error
 }
 
 // estimate prices the nodes whose machines appear in no bill and in no daily estimate.
-func (s *service) estimate(ctx context.Context, c *clusters, of map[string][]*node, q cost.Question) error { //nolint:revive // what, and for which days
+func (s *service) estimate(ctx context.Context, c *clusters, of map[string][]*node, q cost.Question) error {
 	uids := make([]string, 0, len(of))
 	for m := range of {
 		uids = append(uids, m)

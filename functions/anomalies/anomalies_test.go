@@ -77,7 +77,8 @@ func TestAnomalies_ListShowsThemNewestFirst(t *testing.T) {
 	f := newFixture(t)
 	f.all()
 	for query, want := range map[string]string{
-		"":                               "5 03-05 resource, 03-04 resource, 03-03 team, 03-02 cloud_account, 03-01 org",
+		"": "5 03-05 resource, 03-04 resource, 03-03 team, 03-02 cloud_account, " +
+			"03-01 org",
 		"?type=resource,team":            "3 03-05 resource, 03-04 resource, 03-03 team",
 		"?severity=critical":             "2 03-03 team, 03-02 cloud_account",
 		"?status=expected":               "0 ",

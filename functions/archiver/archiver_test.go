@@ -26,6 +26,7 @@ import (
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/race"
 )
 
 // fixture is organizations whose months are archived into a folder.
@@ -221,6 +222,7 @@ func TestMonthsThatWereMissed_AreMadeUpFor(t *testing.T) {
 
 // TestAMonth_IsTheSameHoweverOftenItIsInterrupted breaks off at calls of the store, before and after they take effect.
 func TestAMonth_IsTheSameHoweverOftenItIsInterrupted(t *testing.T) {
+	race.SkipRepetition(t)
 	s := newFixture(t)
 	org := s.org()
 	for n := range 25 {

@@ -29,7 +29,8 @@ var Declaration = platform.Declaration{
 	Kinds:   []platform.Kind{{Name: "autoscaler policy", Prefix: "asp", Delete: "deleteAutoscalerPolicy"}},
 	Names: []platform.Reference{
 		{
-			From: "autoscaler policy", To: "cloud account", Fields: []string{"cloudAccountID"}, OnDelete: platform.Refused,
+			From: "autoscaler policy", To: "cloud account", Fields: []string{"cloudAccountID"},
+			OnDelete: platform.Refused,
 			OnDetach: platform.Ended,
 		},
 		{From: "autoscaler policy", To: "resource", Fields: []string{"uid"}, OnDelete: platform.Kept},

@@ -16,6 +16,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/testkit/apitest"
 	"lamplighter.dev/shared/testkit/killpoint"
+	"lamplighter.dev/shared/testkit/race"
 )
 
 // client creates a policy, applies it, and deletes it. If a process of the API dies during a request, the client
@@ -107,6 +108,7 @@ func (c *client) state() string {
 // A process of the API is killed at fifty random steps of a policy's creation, apply and deletion. The target gets
 // its original scaling back.
 func TestPolicy_KilledAtFiftyStepsIsGivenBackAsItWasFound(t *testing.T) {
+	race.SkipRepetition(t)
 	for name, applies := range map[string]bool{"applied once more": true, "deleted after its creation": false} {
 		t.Run(name, func(t *testing.T) {
 			killpoint.LosesNothing(t, 50, func(t *testing.T, lives *killpoint.Lives) string {
@@ -116,7 +118,7 @@ func TestPolicy_KilledAtFiftyStepsIsGivenBackAsItWasFound(t *testing.T) {
 					Type: cloud.AWSASG,
 					UID:  c.byType[cloud.AWSASG][0].UID, Region: region,
 				}})
-				lives.Run(t, t.Context(), func(_ context.Context, p *killpoint.Process) error {
+				lives.Run(t.Context(), t, func(_ context.Context, p *killpoint.Process) error {
 					return c.run(c.process(p))
 				})
 				return c.state()

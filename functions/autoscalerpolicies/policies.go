@@ -10,7 +10,6 @@ import (
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/readiness"
-	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
 )
 
@@ -182,13 +181,11 @@ func (s *service) updatePolicy(ctx context.Context, in *updateInput) (Autoscaler
 
 // applyTo changes the fields that were sent. null is refused.
 func (c ChangedAutoscalerPolicy) applyTo(to *readiness.Policy) error {
-	for field, null := range map[string]bool{
+	if err := rest.RefuseNull(map[string]bool{
 		"name": c.Name.Null, "mode": c.Mode.Null, "min": c.Min.Null, "max": c.Max.Null, "desired": c.Desired.Null,
 		"targetCPUPercent": c.TargetCPUPercent.Null, "cooldownSeconds": c.CooldownSeconds.Null,
-	} {
-		if null {
-			return fault.New(fault.Invalid, "%s: it cannot be null; leave it out to keep it", field)
-		}
+	}); err != nil {
+		return err
 	}
 	c.Name.Apply(&to.Name)
 	c.Mode.Apply(&to.Mode)

@@ -95,8 +95,11 @@ type periodsInput struct {
 	Period    string `query:"period" maxLength:"7" doc:"Only this month" example:"2026-03"`
 }
 
-// BillingPeriod is an imported billing period with its control totals.
-type BillingPeriod struct { //nolint:revive // it is what the interface description calls it
+// Period is an imported billing period with its control totals.
+type Period = billingPeriod
+
+// billingPeriod is named after its schema in the interface description, BillingPeriod.
+type billingPeriod struct {
 	CloudAccountID string          `json:"cloudAccountID" doc:"The id of the cloud account; other: and its name of a vendor that is none"`
 	Provider       string          `json:"provider"`
 	Period         string          `json:"period" example:"2026-03"`
@@ -132,14 +135,14 @@ type CurrencyTotal struct {
 	List      money.Amount `json:"list"`
 }
 
-func (s *service) listPeriods(ctx context.Context, in *periodsInput) (rest.List[BillingPeriod], error) {
+func (s *service) listPeriods(ctx context.Context, in *periodsInput) (rest.List[Period], error) {
 	if _, err := cost.ParseMonth(in.Period); in.Period != "" && err != nil {
-		return rest.List[BillingPeriod]{},
+		return rest.List[Period]{},
 			fault.NewWithCause(fault.Invalid, err, "period: %.16q is not a month; write it like 2026-03", in.Period)
 	}
 	all, err := s.costs.Periods(ctx, identity.CallerOrg(ctx))
 	if err != nil {
-		return rest.List[BillingPeriod]{}, err
+		return rest.List[Period]{}, err
 	}
 	all = slices.DeleteFunc(all, func(p cost.Period) bool {
 		return in.AccountID != "" && p.AccountID != in.AccountID || in.Period != "" && p.Month.String() != in.Period
@@ -161,8 +164,8 @@ func countsOf(p *cost.Period) string {
 	return "all"
 }
 
-func newPeriod(p cost.Period) BillingPeriod {
-	out := BillingPeriod{
+func newPeriod(p cost.Period) Period {
+	out := Period{
 		CloudAccountID: p.AccountID, Provider: p.Provider, Period: p.Month.String(), Rows: p.Rows, Final: p.Final,
 		Estimated:   p.Estimated,
 		DeliveredAt: p.DeliveredAt, ImportedAt: p.ImportedAt, Source: p.Source, Export: p.Export,

@@ -12,9 +12,11 @@ import (
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/money"
 	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/race"
 )
 
 func TestConnecting_ImportsThirteenMonthsByItself(t *testing.T) {
+	race.SkipRepetition(t)
 	for _, form := range []string{"cur", "focus"} {
 		t.Run(form, func(t *testing.T) {
 			s := newFixture(t)
@@ -118,6 +120,7 @@ func TestSchedule_FollowsARestatement(t *testing.T) {
 
 // A faulty delivery leaves the month unchanged, and the account shows the reason.
 func TestFaults_LeaveTheMonthAsItWas(t *testing.T) {
+	race.SkipRepetition(t)
 	for fault, want := range map[string][]string{
 		"truncated":   {"sample", "2026-11/simulated-00001.csv.gz", "row", "cut off"},
 		"brokenRow":   {"sample", "2026-11/simulated-00001.csv.gz, row 3", "12,3O"},
@@ -221,6 +224,7 @@ func TestConnecting_WaitsForTheFirstExportAndNamesAPermission(t *testing.T) {
 // Each write of an import fails once, before or after it took effect. The stored month is then the old or the new one,
 // and the next run stores the new one.
 func TestKilled_AnywhereAMonthIsAsBeforeOrAsDelivered(t *testing.T) {
+	race.SkipRepetition(t)
 	s := newFixture(t)
 	s.connect()
 	for call := 1; call <= 12; call++ {
@@ -274,8 +278,8 @@ func TestDeleting_AnAccountForgetsHowItsBillsStandAndKeepsItsCosts(t *testing.T)
 func TestPeriods_AreAPageAndAreFiltered(t *testing.T) {
 	s := newFixture(t)
 	a := s.connect()
-	list := func(query string) rest.List[billing.BillingPeriod] {
-		return apitest.Data[rest.List[billing.BillingPeriod]](s.Call(alice, "GET /billing/periods?"+query,
+	list := func(query string) rest.List[billing.Period] {
+		return apitest.Data[rest.List[billing.Period]](s.Call(alice, "GET /billing/periods?"+query,
 			nil).AtMost(1))
 	}
 	if got := list("limit=2&page=2"); got.Total != 13 || len(got.Items) != 2 || got.Items[0].Period != "2026-09" {

@@ -31,6 +31,7 @@ import (
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/clocktest"
 )
 
 type fields = map[string]any
@@ -45,21 +46,8 @@ var (
 	native = "100000000002"
 )
 
-// hurried is the engine's clock. One of its seconds is five real milliseconds, so a Wait is short and a time limit is
-// not.
-type hurried struct {
-	clock.System
-	began time.Time
-}
-
+// speed is that of the engine: a second of its clock is five milliseconds.
 const speed = 200
-
-func (h hurried) Now() time.Time { return h.began.Add(speed * h.System.Now().Sub(h.began)) }
-
-// Sleep ends a little early.
-func (h hurried) Sleep(ctx context.Context, d time.Duration) error {
-	return h.System.Sleep(ctx, d/speed)
-}
 
 // fixture is the operations in front of a simulated cloud that bills, with the machines of discovery and of bills
 // behind them.
@@ -101,7 +89,8 @@ func newFixtureWith(t *testing.T, more cloud.Providers) *fixture {
 	maps.Copy(providers, more)
 	s.worker = billingsync.Handler(s.Platform, providers)
 	s.Workers = lambdacall.Local{
-		inventory.Connector: connector.Handler(s.Platform, providers), archive.LinkWorker: lambdacall.Handler(links.Handler(s.Platform)),
+		inventory.Connector: connector.Handler(s.Platform, providers),
+		archive.LinkWorker:  lambdacall.Handler(links.Handler(s.Platform)),
 	}
 	s.run(map[string]workflow.Handler{"discovery": discovery.Handler(s.Platform, providers), "billingsync": s.gated})
 	s.Mount(cloudaccounts.Operations, billing.Operations)
@@ -116,7 +105,7 @@ func (s *fixture) run(handlers map[string]workflow.Handler) {
 		names)
 	s.Must(err)
 	s.engine, err = workflow.NewEmbedded(workflow.Parts{
-		Store: s.Table, Clock: hurried{began: clock.System{}.Now()}, Machines: machines, Log: s.Platform.Log,
+		Store: s.Table, Clock: clocktest.NewHurried(speed), Machines: machines, Log: s.Platform.Log,
 		Handlers: handlers,
 	})
 	s.Must(err)
@@ -181,10 +170,10 @@ func (s *fixture) status() billing.SyncEntry {
 }
 
 // periods returns the imported periods by month.
-func (s *fixture) periods() map[string]billing.BillingPeriod {
+func (s *fixture) periods() map[string]billing.Period {
 	s.Helper()
-	out := map[string]billing.BillingPeriod{}
-	for _, p := range apitest.Data[rest.List[billing.BillingPeriod]](s.Call(alice, "GET /billing/periods?limit=100",
+	out := map[string]billing.Period{}
+	for _, p := range apitest.Data[rest.List[billing.Period]](s.Call(alice, "GET /billing/periods?limit=100",
 		nil)).Items {
 		out[p.Period] = p
 	}

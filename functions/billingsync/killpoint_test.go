@@ -23,13 +23,14 @@ import (
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/clocktest"
 	"lamplighter.dev/shared/testkit/killpoint"
 )
 
 // passing is the engine's clock while the service's clock advances, too: by the waits of machines, not by their
 // limits.
 type passing struct {
-	hurried
+	clocktest.Hurried
 	clk *clock.Manual
 }
 
@@ -38,7 +39,7 @@ func (p passing) Sleep(ctx context.Context, d time.Duration) error {
 	if d <= 5*time.Minute {
 		p.clk.Advance(d)
 	}
-	return p.hurried.Sleep(ctx, d)
+	return p.Hurried.Sleep(ctx, d)
 }
 
 // service returns the machines of bills and of discovery, and their functions.
@@ -46,7 +47,7 @@ func (s *fixture) service() killpoint.Service {
 	return killpoint.Service{
 		Machines:  apitest.Machines(s, "discovery", domain.Machine, domain.UploadMachine),
 		Functions: map[string]string{"DiscoveryFunctionArn": "discovery", "BillingsyncFunctionArn": "billingsync"},
-		Clock:     passing{hurried{began: clock.System{}.Now()}, s.clk},
+		Clock:     passing{clocktest.NewHurried(speed), s.clk},
 		Handlers: func(p *platform.Platform) map[string]workflow.Handler {
 			providers := cloud.Providers{simulated.Name: simulated.New(p.Table, p.Clock)}
 			return map[string]workflow.Handler{
@@ -105,7 +106,7 @@ func TestKilledAtAnyStep_UploadsAddUpToTheCent(t *testing.T) {
 			header + charge("7", "2026-10", "04"),
 		}
 		var jobs []string
-		lives.Run(t, s.In("org_a"), func(ctx context.Context, p *killpoint.Process) error {
+		lives.Run(s.In("org_a"), t, func(ctx context.Context, p *killpoint.Process) error {
 			for n := range files {
 				if n == len(jobs) {
 					s.clk.Advance(1)
@@ -140,7 +141,7 @@ func TestKilledAtAnyStep_ImportsAddUpToTheCent(t *testing.T) {
 		s.change(a.ID, settings{"size": "3", "bills": "focus"})
 		s.Workflow = apitest.Idle{}
 		apitest.Data[rest.Job](s.Call(alice, "POST /billing/verify", nil), 202)
-		lives.Run(t, s.In("org_a"), func(ctx context.Context, p *killpoint.Process) error {
+		lives.Run(s.In("org_a"), t, func(ctx context.Context, p *killpoint.Process) error {
 			return s.service().Run(ctx, p.Platform(s.Platform))
 		})
 		s.wantPlanted(s.plan(settings{"size": "3", "bills": "focus"}))

@@ -66,7 +66,9 @@ func name(d *cloud.Delivery) string {
 }
 
 // readFile adds the charges of a file, and returns how many rows it has.
-func (s *session) readFile(ctx context.Context, d *cloud.Delivery, f cloud.BillFile, b *period) (int64, billimport.Step, error) { //nolint:revive // a file of a delivery, to where
+func (s *session) readFile(ctx context.Context, d *cloud.Delivery, f cloud.BillFile, b *period) (int64,
+	billimport.Step, error,
+) {
 	r, err := s.bills.OpenBill(ctx, *d, f)
 	if err != nil {
 		return 0, billimport.Reachability, err

@@ -15,7 +15,9 @@ type period struct {
 }
 
 // beginPeriod begins a billing period, with the errors of cost.Store.Begin.
-func (w *worker) beginPeriod(ctx context.Context, in cost.Import) (*period, error) { //nolint:gocritic // as Begin takes it
+func (w *worker) beginPeriod(ctx context.Context,
+	in cost.Import, //nolint:gocritic // as Begin takes it
+) (*period, error) {
 	in.Lines = true
 	b, err := w.costs.Begin(ctx, in)
 	if err != nil {

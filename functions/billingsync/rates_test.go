@@ -128,7 +128,8 @@ func TestRates_ThatAreNotToBeHadAreAddedByANightAndYesterdaysAreUsed(t *testing.
 	s.night(b)
 	s.upload(fields{"vendor": "datadog"}, euros(charge("100", "2026-11", "03")))
 	s.wantRates("of the day before", "2026-11",
-		`[{"currency":"EUR","usd":"1.25","source":"European Central Bank; newer rates could not be fetched","date":"2026-11-20"}]`)
+		`[{"currency":"EUR","usd":"1.25","source":"European Central Bank; newer rates could not be fetched",`+
+			`"date":"2026-11-20"}]`)
 }
 
 func TestRates_OfTheBillItselfComeFirst(t *testing.T) {

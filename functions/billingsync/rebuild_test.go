@@ -73,9 +73,11 @@ const payerNative = "100000000001"
 // connected.
 func payersBill(member string) string {
 	var b strings.Builder
-	b.WriteString("BillingAccountId,SubAccountId,BillingPeriodStart,ChargePeriodStart,ChargePeriodEnd,ChargeCategory,ServiceName,ResourceId,BilledCost,EffectiveCost,ListCost,BillingCurrency,ProviderName\n")
+	b.WriteString("BillingAccountId,SubAccountId,BillingPeriodStart,ChargePeriodStart,ChargePeriodEnd,ChargeCategory," +
+		"ServiceName,ResourceId,BilledCost,EffectiveCost,ListCost,BillingCurrency,ProviderName\n")
 	for sub, amount := range map[string]string{payerNative: "1.5", native: member, "999999999999": "100"} {
-		fmt.Fprintf(&b, "%s,%s,2026-10-01T00:00:00Z,2026-10-02T00:00:00Z,2026-10-03T00:00:00Z,Usage,Compute,r-%s,%s,%s,%s,USD,AWS\n", payerNative, sub, sub, amount, amount, amount)
+		fmt.Fprintf(&b, "%s,%s,2026-10-01T00:00:00Z,2026-10-02T00:00:00Z,2026-10-03T00:00:00Z,Usage,Compute,"+
+			"r-%s,%s,%s,%s,USD,AWS\n", payerNative, sub, sub, amount, amount, amount)
 	}
 	return b.String()
 }
@@ -94,9 +96,9 @@ func (s *fixture) octoberBy(dim string) map[string]string {
 }
 
 // october returns an account's period of October.
-func (s *fixture) october(accountID string) billing.BillingPeriod {
+func (s *fixture) october(accountID string) billing.Period {
 	s.Helper()
-	all := apitest.Data[rest.List[billing.BillingPeriod]](s.Call(alice,
+	all := apitest.Data[rest.List[billing.Period]](s.Call(alice,
 		"GET /billing/periods?period=2026-10&cloud_account_id="+accountID, nil))
 	if len(all.Items) != 1 {
 		s.Fatalf("%d periods of %s", len(all.Items), accountID)

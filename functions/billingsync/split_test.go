@@ -14,6 +14,7 @@ import (
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/simulated"
 	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/testkit/race"
 	"lamplighter.dev/shared/testkit/seed"
 )
 
@@ -102,6 +103,7 @@ func (content) Close() error { return nil }
 
 // All reports of a bill are the same to the last digit for any number of files and any order of rows.
 func TestBills_AreTheSameHoweverTheyAreCutAndShuffled(t *testing.T) {
+	race.SkipRepetition(t)
 	for _, form := range []string{"cur", "focus"} {
 		t.Run(form, func(t *testing.T) {
 			how := &cutter{random: seed.Fixed(t, 7, 8), parts: 1}

@@ -35,7 +35,7 @@ func (w *worker) importUpload(ctx context.Context, in Share) (Share, error) {
 }
 
 // importFile imports an uploaded file, stores the result, and then removes the file.
-func (w *worker) importFile(ctx context.Context, in Share, u billimport.Upload, size int64) (Share, error) { //nolint:revive // see importUpload
+func (w *worker) importFile(ctx context.Context, in Share, u billimport.Upload, size int64) (Share, error) {
 	err := w.changeUpload(ctx, in.Input, func(u *billimport.Upload) { u.Status = billimport.UploadRunning })
 	if err != nil {
 		return in, err
@@ -76,8 +76,8 @@ func (w *worker) awaitUpload(ctx context.Context, in Share, u billimport.Upload)
 	now := w.p.Clock.Now()
 	if in.Done = now.After(u.ExpiresAt); in.Done {
 		return in, w.endUpload(ctx, in.Input, func(u *billimport.Upload) {
-			u.Errors = []billimport.RowError{{Message: "no file was uploaded in time: ask for another address with POST " +
-				"/billing/imports"}}
+			u.Errors = []billimport.RowError{{Message: "no file was uploaded in time: ask for another address with " +
+				"POST /billing/imports"}}
 		})
 	}
 	in.WaitSeconds = min(max(int(now.Sub(u.CreatedAt).Seconds())/4, 1), 60)

@@ -20,7 +20,8 @@ import (
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
-const header = "BilledCost,EffectiveCost,ListCost,BillingCurrency,BillingAccountId,BillingPeriodStart,BillingPeriodEnd,ChargePeriodStart,ChargePeriodEnd,ChargeCategory,ServiceName,ProviderName,Tags\n"
+const header = "BilledCost,EffectiveCost,ListCost,BillingCurrency,BillingAccountId,BillingPeriodStart," +
+	"BillingPeriodEnd,ChargePeriodStart,ChargePeriodEnd,ChargeCategory,ServiceName,ProviderName,Tags\n"
 
 // charge returns a row for one day of a month.
 func charge(amount, month, day string) string {

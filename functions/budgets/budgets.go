@@ -242,13 +242,11 @@ func (s *service) update(ctx context.Context, in *updateInput) (Budget, error) {
 
 // apply sets the fields that were sent.
 func (c ChangedBudget) apply(to *budgeting.Budget) error {
-	for field, null := range map[string]bool{
+	if err := rest.RefuseNull(map[string]bool{
 		"scopeType": c.ScopeType.Null, "period": c.Period.Null,
 		"amountUSD": c.AmountUSD.Null,
-	} {
-		if null {
-			return fault.New(fault.Invalid, "%s: it cannot be null; leave it out to keep it", field)
-		}
+	}); err != nil {
+		return err
 	}
 	if c.AmountUSD.Set() {
 		amount, err := c.AmountUSD.Value.Read("amountUSD")

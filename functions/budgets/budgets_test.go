@@ -134,7 +134,8 @@ func TestBudgets_BadInputIsRefusedByFieldAndValue(t *testing.T) {
 			"scopeID", "grp_01k6v0e4y0c2b7m9q8r5t3w1xz",
 		},
 		{
-			`{"name":"x","scopeType":"cloud_account","amountUSD":1,"scopeID":"ca_01k6v0e4y0c2b7m9q8r5t3w1xz"}`, "scopeID",
+			`{"name":"x","scopeType":"cloud_account","amountUSD":1,"scopeID":"ca_01k6v0e4y0c2b7m9q8r5t3w1xz"}`,
+			"scopeID",
 			"ca_01k6v0e4y0c2b7m9q8r5t3w1xz",
 		},
 		{`{"name":"x","scopeType":"resource","amountUSD":1,"scopeID":"i-77"}`, "scopeID", "i-77"},

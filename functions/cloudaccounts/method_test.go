@@ -85,8 +85,10 @@ func keyFile(t *testing.T, change keys) string {
 	return string(apitest.Value(json.Marshal(k))(t))
 }
 
-const kubeconfigText = `{apiVersion: v1, kind: Config, current-context: b, contexts: [{name: a, context: {cluster: x, user: root}},
- {name: b, context: {cluster: x, user: robot}}], clusters: [{name: x, cluster: {server: "https://k8s.example.com:6443"}}],
+const kubeconfigText = `{apiVersion: v1, kind: Config, current-context: b, ` +
+	`contexts: [{name: a, context: {cluster: x, user: root}},
+ {name: b, context: {cluster: x, user: robot}}], ` +
+	`clusters: [{name: x, cluster: {server: "https://k8s.example.com:6443"}}],
  users: [{name: root, user: {token: hush-hush}}, {name: robot, user: {token: abc.def}}]}`
 
 // accountOf is a body for the provider.

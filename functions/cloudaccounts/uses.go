@@ -204,7 +204,8 @@ func (s *service) endScoped(ctx context.Context, org string, of event.Scope) err
 
 // endReceivers deletes the webhooks and integrations for a scope.
 func (s *service) endReceivers(ctx context.Context, org string, of event.Scope) error {
-	hooks, services := receiver.NewWebhookStore(s.p.Table, s.p.Sealer), receiver.NewIntegrationStore(s.p.Table, s.p.Sealer)
+	hooks := receiver.NewWebhookStore(s.p.Table, s.p.Sealer)
+	services := receiver.NewIntegrationStore(s.p.Table, s.p.Sealer)
 	called, err := hooks.ReceiversFor(ctx, org, of)
 	if err != nil {
 		return err

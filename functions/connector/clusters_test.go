@@ -53,7 +53,8 @@ func TestAPageOfClusters(t *testing.T) {
 		failures    string
 	}{
 		{
-			"all of them, by region", three, nil, "eu-west-1/main active, us-east-1/main active, us-west-2/main active", 3,
+			"all of them, by region", three, nil, "eu-west-1/main active, us-east-1/main active, us-west-2/main active",
+			3,
 			"",
 		},
 		{"the last ones first", three, func(q *inventory.Question) {

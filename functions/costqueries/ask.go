@@ -93,7 +93,9 @@ const (
 )
 
 // begin records a question and advances its answer as far as possible now. The caller's polls advance the rest.
-func (s *service) begin(ctx context.Context, org string, r costquery.Record) (Question, error) { //nolint:gocritic // it is changed here
+func (s *service) begin(ctx context.Context, org string,
+	r costquery.Record, //nolint:gocritic // it is changed here
+) (Question, error) {
 	err := s.store(ctx, org, &r)
 	if err != nil {
 		return Question{}, err

@@ -40,7 +40,8 @@ func newFixture(t testing.TB) *fixture {
 	f := &fixture{Fixture: apitest.New(t)}
 	f.Lines = archive.NewFolder(t.TempDir())
 	f.Workers = lambdacall.Local{
-		costquery.Worker: lambdacall.Handler(queryrunner.Handler(f.Platform, billfile.NewLineItemEngine(f.Lines, f.Clock))),
+		costquery.Worker: lambdacall.Handler(queryrunner.Handler(f.Platform,
+			billfile.NewLineItemEngine(f.Lines, f.Clock))),
 	}
 	f.Mount(costqueries.Operations, reports.Operations)
 	return f
@@ -337,12 +338,14 @@ func TestRows_ComeInPages(t *testing.T) {
 func TestBadQuestions_AreRefusedByFieldAndValue(t *testing.T) {
 	f := newFixture(t)
 	for name, c := range map[string]struct{ body, field, value string }{
-		"a column that is none":    {`{"from":"2026-01","to":"2026-02","groupBy":["Region"]}`, "groupBy", "Region"},
-		"an operator that is none": {`{"from":"2026-01","to":"2026-02","filters":[{"column":"RegionId","operator":"like","values":["x"]}]}`, "filters", "like"},
-		"too many groups":          {`{"from":"2026-01","to":"2026-02","groupBy":["a","b","c","d","e","f","g","h","i"]}`, "groupBy", "9"},
-		"from after to":            {`{"from":"2026-03-02","to":"2026-03-01"}`, "to", "2026-03-02"},
-		"a day that is none":       {`{"from":"2026-02-30","to":"2026-03-01"}`, "from", "2026-02-30"},
-		"a measure that is none":   {`{"from":"2026-01","to":"2026-02","measures":["Cost"]}`, "measures", "Cost"},
+		"a column that is none": {`{"from":"2026-01","to":"2026-02","groupBy":["Region"]}`, "groupBy", "Region"},
+		"an operator that is none": {`{"from":"2026-01","to":"2026-02","filters":[{"column":"RegionId",` +
+			`"operator":"like","values":["x"]}]}`, "filters", "like"},
+		"too many groups": {`{"from":"2026-01","to":"2026-02",` +
+			`"groupBy":["a","b","c","d","e","f","g","h","i"]}`, "groupBy", "9"},
+		"from after to":          {`{"from":"2026-03-02","to":"2026-03-01"}`, "to", "2026-03-02"},
+		"a day that is none":     {`{"from":"2026-02-30","to":"2026-03-01"}`, "from", "2026-02-30"},
+		"a measure that is none": {`{"from":"2026-01","to":"2026-02","measures":["Cost"]}`, "measures", "Cost"},
 		"an order by something else": {
 			`{"from":"2026-01","to":"2026-02","orderBy":"RegionId"}`, "orderBy",
 			"RegionId",

@@ -85,7 +85,7 @@ func preset(name, text string, widgets ...Widget) Dashboard {
 	}
 }
 
-func widget(of, title, size string, q WidgetQuery) Widget { //nolint:revive // a line of a table
+func widget(of, title, size string, q WidgetQuery) Widget {
 	return Widget{Type: of, Title: title, Size: size, Query: q}.complete()
 }
 

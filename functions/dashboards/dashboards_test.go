@@ -130,12 +130,16 @@ func TestDashboards_PresetsAreClonedAndNotChanged(t *testing.T) {
 func TestDashboards_BadInputIsRefusedByFieldAndValue(t *testing.T) {
 	f := newFixture(t)
 	for body, words := range map[string][]string{
-		`{"name":"x","widgets":[{"type":"pie"}]}`:                                                   {"widgets[0].type"},
-		`{"name":"x","widgets":[{"type":"breakdown"}]}`:                                             {"widgets[0].query.dims"},
-		`{"name":"x","widgets":[{"type":"totals"},{"type":"breakdown","query":{"dims":["mood"]}}]}`: {"widgets[1].query.dims", "mood"},
-		`{"name":"x","widgets":[{"type":"totals","query":{"filter":{"mood":["good"]}}}]}`:           {"widgets[0].query.filter", "mood"},
-		`{"name":"x","widgets":[{"type":"totals","query":{"period":"soon"}}]}`:                      {"period"},
-		`{"name":"x","widgets":[{"type":"top_resources","query":{"limit":51}}]}`:                    {"limit"},
+		`{"name":"x","widgets":[{"type":"pie"}]}`:       {"widgets[0].type"},
+		`{"name":"x","widgets":[{"type":"breakdown"}]}`: {"widgets[0].query.dims"},
+		`{"name":"x","widgets":[{"type":"totals"},{"type":"breakdown","query":{"dims":["mood"]}}]}`: {
+			"widgets[1].query.dims", "mood",
+		},
+		`{"name":"x","widgets":[{"type":"totals","query":{"filter":{"mood":["good"]}}}]}`: {
+			"widgets[0].query.filter", "mood",
+		},
+		`{"name":"x","widgets":[{"type":"totals","query":{"period":"soon"}}]}`:   {"period"},
+		`{"name":"x","widgets":[{"type":"top_resources","query":{"limit":51}}]}`: {"limit"},
 		`{"name":"x","widgets":[` + strings.Repeat(`{"type":"totals"},`, maxWidgets) +
 			`{"type":"totals"}]}`: {"widgets"},
 	} {
@@ -233,7 +237,9 @@ func TestDashboards_DataAnswersEveryWidget(t *testing.T) {
 // stop records that a resource was stopped between two times. It saves 0.096 for each hour.
 func (f *fixture) stop(uid, from, to string) {
 	f.Helper()
-	rate := pricing.HourlyRate{Running: money.MustParse("0.1"), Off: money.MustParse("0.004"), Version: "aws 2026-03-09"}
+	rate := pricing.HourlyRate{
+		Running: money.MustParse("0.1"), Off: money.MustParse("0.004"), Version: "aws 2026-03-09",
+	}
 	f.Must(pricing.WriteCosts(f.In(apitest.Org), f.Platform, apitest.Org,
 		[]pricing.KnownCost{{UID: uid, Rate: rate}}))
 	for state, at := range map[string]string{"stopped": from, "running": to} {

@@ -19,40 +19,21 @@ import (
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/clocktest"
 )
 
 const org = "org_1"
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// skipping is a clock on which every wait is over at once, and has taken its time.
-type skipping struct{ *clock.Manual }
-
-func (s skipping) Sleep(ctx context.Context, d time.Duration) error {
-	s.Advance(d)
-	return ctx.Err()
-}
-
-// hurried is the engine's clock: a second of it is five milliseconds, so that a Wait is short and a time limit is not.
-type hurried struct {
-	clock.System
-	began time.Time
-}
-
+// speed is that of the engine: a second of its clock is five milliseconds.
 const speed = 200
-
-func (h hurried) Now() time.Time { return h.began.Add(speed * h.System.Now().Sub(h.began)) }
-
-// Sleep is over a little sooner.
-func (h hurried) Sleep(ctx context.Context, d time.Duration) error {
-	return h.System.Sleep(ctx, d/speed)
-}
 
 // fixture is an organization with a simulated account, and an engine that runs its discoveries.
 type fixture struct {
 	*apitest.Fixture
 	ctx       context.Context
-	clk       skipping
+	clk       clocktest.Skipping
 	providers cloud.Providers
 	account   inventory.Account
 	engine    *workflow.Embedded
@@ -76,7 +57,7 @@ func (u *usage) add(used table.Usage) {
 
 func newFixture(tb testing.TB, settings map[string]string) *fixture {
 	tb.Helper()
-	clk := skipping{clock.NewManual(noon)}
+	clk := clocktest.Skipping{Manual: clock.NewManual(noon)}
 	s := &fixture{
 		Fixture: apitest.On(tb, apitest.PlatformAt(tb, clk)), clk: clk,
 		ctx: table.WithOrg(context.Background(), org), states: &atomic.Int64{}, usage: &usage{},
@@ -101,7 +82,7 @@ func (s *fixture) openFixture() {
 	s.Must(err)
 	worker := Handler(s.Clone(), s.providers) // it keeps the store that it was opened with
 	s.engine, err = workflow.NewEmbedded(workflow.Parts{
-		Store: s.Table, Clock: hurried{began: clock.System{}.Now()}, Machines: machines, Log: s.Platform.Log,
+		Store: s.Table, Clock: clocktest.NewHurried(speed), Machines: machines, Log: s.Platform.Log,
 		Transition: func(string) { s.states.Add(1) },
 		Handlers: map[string]workflow.Handler{"discovery": func(ctx context.Context, in json.RawMessage) (any, error) {
 			ctx, m := table.WithMeter(ctx)

@@ -14,8 +14,8 @@ import (
 	"lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/workflow"
-	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/clocktest"
 	"lamplighter.dev/shared/testkit/killpoint"
 )
 
@@ -23,7 +23,7 @@ import (
 func (s *fixture) newService() killpoint.Service {
 	return killpoint.Service{
 		Machines: apitest.Machines(s, "discovery"), Functions: map[string]string{"DiscoveryFunctionArn": "discovery"},
-		Clock: hurried{began: clock.System{}.Now()},
+		Clock: clocktest.NewHurried(speed),
 		Handlers: func(p *platform.Platform) map[string]workflow.Handler {
 			return map[string]workflow.Handler{"discovery": Handler(p,
 				cloud.Providers{simulated.Name: simulated.New(p.Table, p.Clock)})}
@@ -52,7 +52,7 @@ func TestKilledAtAnyStep_DiscoveriesLoseNothing(t *testing.T) {
 		s := newFixture(t, map[string]string{"size": "30", "regions": "2"})
 		s.Workflow = apitest.Idle{}
 		passes, changed := 0, false
-		lives.Run(t, s.ctx, func(ctx context.Context, p *killpoint.Process) error {
+		lives.Run(s.ctx, t, func(ctx context.Context, p *killpoint.Process) error {
 			for ; passes < 2; passes++ {
 				mine := p.Platform(s.Platform)
 				if passes == 1 && !changed {

@@ -60,18 +60,18 @@ func (w *worker) measureShare(ctx context.Context, sh Share, a inventory.Account
 		sh.Done = true
 		return sh, nil
 	}
-	todo := *sh.Measuring
-	sh.Measuring = &todo
-	found, err := w.measurableAfter(ctx, sh.Org, a.ID, todo.After)
+	measuring := *sh.Measuring
+	sh.Measuring = &measuring
+	found, err := w.measurableAfter(ctx, sh.Org, a.ID, measuring.After)
 	if err != nil {
 		return sh, err
 	}
-	d := measurement.Day{Start: todo.Day, Part: todo.Part}
+	d := measurement.Day{Start: measuring.Day, Part: measuring.Part}
 	c := &collector{conn: m, day: d.Start, all: map[time.Time][]measurement.Series{}}
 	all, err := c.collect(ctx, found)
-	if err != nil && todo.Tries < maxMeasuring {
-		sh.Measuring.Tries, sh.WaitSeconds = todo.Tries+1, int(measuringPause.Seconds())
-		sh.Measuring.Sum = c.addTo(todo.Sum) // failed requests cost money, too
+	if err != nil && measuring.Tries < maxMeasuring {
+		sh.Measuring.Tries, sh.WaitSeconds = measuring.Tries+1, int(measuringPause.Seconds())
+		sh.Measuring.Sum = c.addTo(measuring.Sum) // failed requests cost money, too
 		return sh, nil
 	}
 	for start, series := range all {
@@ -79,17 +79,17 @@ func (w *worker) measureShare(ctx context.Context, sh Share, a inventory.Account
 			return sh, err
 		}
 	}
-	todo.Sum = c.addTo(todo.Sum)
-	todo.Sum.Resources += len(found)
-	todo.Part, todo.Tries = todo.Part+1, 0
+	measuring.Sum = c.addTo(measuring.Sum)
+	measuring.Sum.Resources += len(found)
+	measuring.Part, measuring.Tries = measuring.Part+1, 0
 	if sh.Done = len(found) < perMeasuring; !sh.Done {
-		todo.After = found[len(found)-1].UID
+		measuring.After = found[len(found)-1].UID
 		return sh, nil
 	}
-	todo.Sum.Day, todo.Sum.CollectedAt = measurement.DayOf(todo.Day), w.p.Clock.Now()
-	w.p.Log.InfoContext(ctx, "metrics were collected", "account", a.ID, "day", todo.Sum.Day, "calls", todo.Sum.Calls,
-		"usd", todo.Sum.USD)
-	return sh, w.measurements.NoteCollection(ctx, sh.Org, a.ID, todo.Sum)
+	measuring.Sum.Day, measuring.Sum.CollectedAt = measurement.DayOf(measuring.Day), w.p.Clock.Now()
+	w.p.Log.InfoContext(ctx, "metrics were collected", "account", a.ID, "day", measuring.Sum.Day,
+		"calls", measuring.Sum.Calls, "usd", measuring.Sum.USD)
+	return sh, w.measurements.NoteCollection(ctx, sh.Org, a.ID, measuring.Sum)
 }
 
 // laterParts is the first part number of a collection that another night continues, so that the two collections do

@@ -27,6 +27,7 @@ import (
 	"lamplighter.dev/shared/people/erasure"
 	"lamplighter.dev/shared/people/membership"
 	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/race"
 )
 
 // waiting is a machine that does nothing for an hour.
@@ -328,6 +329,7 @@ func TestOnlyOneEndsAnOrganization(t *testing.T) {
 
 // Each call fails in turn, with or without effect. The next run continues, and nothing is left.
 func TestKilledAnywhereItCarriesOn(t *testing.T) {
+	race.SkipRepetition(t)
 	for harm, stride := range map[table.Harm]int{table.FailBefore: 1, table.FailAfter: 3} {
 		for call, failed := 1, true; failed; call += stride {
 			s := newFixture(t)

@@ -25,7 +25,7 @@ func TestKilledAtAnyStep_ErasuresLeaveNothing(t *testing.T) {
 		s.fillOrg("org_b", 1)
 		in := s.endOrg()
 		s.Clock.Advance(erasure.Settling + time.Second)
-		lives.Run(t, s.Context(), func(ctx context.Context, p *killpoint.Process) error {
+		lives.Run(s.Context(), t, func(ctx context.Context, p *killpoint.Process) error {
 			return carryOut(ctx, s, p, in)
 		})
 		return s.remains()

@@ -105,7 +105,7 @@ func (m *mortal) Transact(ctx context.Context, ws ...table.Write) error {
 // firing is ordered once and reported once. Firings of one resource are far enough apart that none is superseded.
 func TestEvaluator_TwoAtOnceKilledAtRandomFireEachOnce(t *testing.T) {
 	const schedules, minutes, each = 100, 100, 10
-	orgs := nightly.Count(4, 10)
+	orgs := nightly.CountTries(4, 10)
 	a := newFixture(t)
 	a.Workflow = apitest.Idle{}
 	for n := range orgs {

@@ -29,7 +29,7 @@ type moment struct {
 func (a *fixture) runMoments(t *testing.T, lives *killpoint.Lives, moments []moment) {
 	t.Helper()
 	next, lived := 0, 0
-	lives.Run(t, a.In(ours), func(ctx context.Context, p *killpoint.Process) error {
+	lives.Run(a.In(ours), t, func(ctx context.Context, p *killpoint.Process) error {
 		mine := p.Platform(a.Platform)
 		if lived++; lived > 1 {
 			a.Clock.Advance(time.Minute)

@@ -130,8 +130,8 @@ func (s *service) statusOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
 		ID: "retryEventPlan", Method: http.MethodPost, Path: plan + "/retry", Policy: writing, Statuses: moves,
 		Summary: "Retry a plan that failed",
-		Description: "The plan is dispatched again if its event is not over. Otherwise it becomes a draft, so that its " +
-			"times can be changed. " + acts,
+		Description: "The plan is dispatched again if its event is not over. Otherwise it becomes a draft, " +
+			"so that its times can be changed. " + acts,
 	}, s.retryPlan)
 	rest.Handle(g, rest.Op{
 		ID: "resetEventPlan", Method: http.MethodPost, Path: plan + "/reset", Policy: writing, Statuses: moves,

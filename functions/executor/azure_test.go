@@ -17,6 +17,7 @@ import (
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/clocktest"
 	"lamplighter.dev/shared/testkit/clouds/azuretwin"
 )
 
@@ -72,7 +73,7 @@ func (s deadStore) Transact(ctx context.Context, ws ...table.Write) error {
 // onAzure is a fixture with a scale set of three at Azure, which an autoscaler keeps between two and nine.
 func onAzure(t *testing.T, tw *azuretwin.Cloud) (w *fixture, set *azuretwin.Resource) {
 	t.Helper()
-	c := skipping{clock.NewManual(noon)}
+	c := clocktest.Skipping{Manual: clock.NewManual(noon)}
 	w = openFixture(t, apitest.PlatformAt(t, c))
 	w.Clock = c.Manual
 	set = tw.AddScaleSet("web", "westeurope", 3, nil)

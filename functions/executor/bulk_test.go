@@ -14,6 +14,7 @@ import (
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/race"
 )
 
 // newGroup makes a resource group of the instances that can be acted on, in tiers 1 to 3 with two orders each.
@@ -241,6 +242,7 @@ func TestAMemberThatAnotherActionHoldsIsJoinedOrFailed(t *testing.T) {
 // TestEveryCallToTheStoreMayFail lets each store call of a bulk action fail in turn, once before and once after it
 // took effect.
 func TestEveryCallToTheStoreMayFail(t *testing.T) {
+	race.SkipRepetition(t)
 	for _, harm := range []table.Harm{table.FailBefore, table.FailAfter} {
 		for call := 1; ; call++ {
 			if testing.Short() && call > 15 {
@@ -253,7 +255,7 @@ func TestEveryCallToTheStoreMayFail(t *testing.T) {
 	}
 }
 
-// endures runs a bulk action in which one store call fails. It reports whether the run made that call.
+// endures runs a bulk action and makes one store call fail. It reports whether the run made that call.
 func endures(t *testing.T, harm table.Harm, call int) (reached bool) {
 	t.Helper()
 	w := newFixture(t,

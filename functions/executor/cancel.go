@@ -11,7 +11,7 @@ import (
 
 // windDown returns the remaining work of a bulk action that was cancelled or aborted. It ends the actions that have
 // not begun, with the reason. A cancelling execution gets no chunks. The execution that began the bulk action gets
-// the chunks in which an action is under way.
+// the chunks that have an action under way.
 func (e *Executor) windDown(ctx context.Context, in execution.BulkInput, reason string) (StepResult, error) {
 	going, err := e.endWaiting(ctx, in, reason)
 	if err != nil || in.Cancel {
@@ -34,7 +34,7 @@ func (e *Executor) windDown(ctx context.Context, in execution.BulkInput, reason 
 func cancelledBy(b execution.Bulk) string { return "cancelled by " + b.CancelledBy }
 
 // endWaiting ends the actions of the bulk action that have not begun, with the reason. It returns the keys of the
-// chunks in which an action is under way.
+// chunks that have an action under way.
 func (e *Executor) endWaiting(ctx context.Context, in execution.BulkInput, reason string) (going []string, err error) {
 	err = e.eachChunk(ctx, in, allChunks, func(key string, c execution.Chunk) error {
 		run := execution.RunInput{Org: in.Org, Actions: make([]string, len(c.Members))}

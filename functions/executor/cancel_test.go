@@ -12,6 +12,7 @@ import (
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/race"
 )
 
 // cancelBulk marks a bulk action as cancelled, as POST /actions/bulk/{bulkActionID}/cancel does.
@@ -142,6 +143,7 @@ func TestExecutor_Cancel_BeforeAnythingIsPreparedNothingIsCreated(t *testing.T) 
 // TestExecutor_Cancel_AtEveryCallToTheStore cancels a bulk action right before the store calls of its execution. It
 // tries every third call, which covers all kinds of calls.
 func TestExecutor_Cancel_AtEveryCallToTheStore(t *testing.T) {
+	race.SkipRepetition(t)
 	for call := 1; ; call += 3 {
 		w := newFixture(t, map[string]string{"size": "60", "stopped": "0", "kinds": "aws-ec2", "regions": "1"})
 		g, places := w.newGroup(6, inventory.ContinueOnFailure)

@@ -167,8 +167,10 @@ func creationWrites(org string, batch []*creation) (ws []table.Write, owner []*c
 		}
 	}
 	a := batch[0].action
-	return append(ws, execution.CountCreated(org, a.BulkActionID, a.Progress.Chunk, row.Expires, len(batch))), owner,
-		nil
+	count := execution.CountCreated(org, execution.ActionCount{
+		BulkID: a.BulkActionID, Chunk: a.Progress.Chunk, Number: len(batch), Expires: row.Expires,
+	})
+	return append(ws, count), owner, nil
 }
 
 // amendBatch changes the creations whose writes were refused, and drops those that an earlier call has already

@@ -305,7 +305,7 @@ func TestEvent_KilledAtFiftyStepsLosesNothing(t *testing.T) {
 		t.Helper()
 		f := newEventFlow(t)
 		f.wakeGroup(2, f.up.Add(4*time.Minute))
-		lives.Run(t, f.ctx, func(ctx context.Context, p *killpoint.Process) error {
+		lives.Run(f.ctx, t, func(ctx context.Context, p *killpoint.Process) error {
 			return f.live(ctx, p.Platform(f.e.p))
 		})
 		return f.state()
@@ -325,7 +325,7 @@ func TestEvent_KilledAtFiftyStepsOfACancelAndAForcedStopLosesNothing(t *testing.
 		f.Must(f.live(f.ctx, f.e.p))
 		apitest.Value(f.askAction(f.groups[2], cloud.Stop, true))(t)
 		cancelAt := f.Clock.Now().Add(4 * time.Minute)
-		lives.Run(t, f.ctx, func(ctx context.Context, p *killpoint.Process) error {
+		lives.Run(f.ctx, t, func(ctx context.Context, p *killpoint.Process) error {
 			if f.until = cancelAt; f.plan().Status == readiness.Active {
 				if err := f.live(ctx, p.Platform(f.e.p)); err != nil {
 					return err

@@ -33,7 +33,8 @@ func TestRemember_AStopAfterAnEventKeepsTheSizeFromBeforeIt(t *testing.T) {
 			e := newEvent(t, "scheduled")
 			g, live := e.groups[0], e.snapshotOf(0)
 			e.Must(targetStarter{e.e}.Remember(e.ctx, rescaling.Memory{
-				Org: org, Target: readiness.PolicyTarget{Type: g.Type, UID: g.UID, Region: g.Region}, Snapshot: original,
+				Org: org, Target: readiness.PolicyTarget{Type: g.Type, UID: g.UID, Region: g.Region},
+				Snapshot:  original,
 				KeepUntil: e.Clock.Now().Add(time.Hour),
 			}))
 			e.Clock.Advance(c.wait)

@@ -18,20 +18,12 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/foundation/seal"
 	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/clocktest"
 )
 
 const org = "org_01k00000000000000000000000"
 
 var noon = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
-
-// skipping is a clock on which waiting takes no time: it moves itself.
-type skipping struct{ *clock.Manual }
-
-// Sleep moves the clock by d.
-func (s skipping) Sleep(ctx context.Context, d time.Duration) error {
-	s.Advance(d)
-	return ctx.Err()
-}
 
 // fixture is a simulated cloud account with its resources in the inventory, and an executor for it.
 type fixture struct {
@@ -45,8 +37,8 @@ type fixture struct {
 	written   *atomic.Int64 // units
 }
 
-// shareOutsideBubbles creates what all bubbles of testing/synctest share and none may create: the compressors of the
-// index and of events, and the decompressor of events.
+// shareOutsideBubbles creates the compressors of the index and of events, and the decompressor of events. All bubbles
+// of testing/synctest share them, and no bubble may create them.
 func shareOutsideBubbles(t *testing.T) {
 	t.Helper()
 	newFixture(t, map[string]string{"size": "40"})
@@ -62,7 +54,7 @@ func shareOutsideBubbles(t *testing.T) {
 // newFixture makes one whose cloud is as credentials say.
 func newFixture(t *testing.T, credentials map[string]string) *fixture {
 	t.Helper()
-	c := skipping{clock.NewManual(noon)}
+	c := clocktest.Skipping{Manual: clock.NewManual(noon)}
 	w := newFixtureOn(t, apitest.PlatformAt(t, c), credentials)
 	w.Clock = c.Manual
 	return w

@@ -131,7 +131,7 @@ func TestKilledAtAnyStep_ActionsLoseNothing(t *testing.T) {
 			})
 		w.Workflow = apitest.Idle{}
 		r := w.pick(cloud.AWSASG, cloud.Running)
-		lives.Run(t, w.ctx, func(ctx context.Context, p *killpoint.Process) error {
+		lives.Run(w.ctx, t, func(ctx context.Context, p *killpoint.Process) error {
 			e := w.inLife(p)
 			for _, verb := range []cloud.Verb{cloud.Stop, cloud.Start} {
 				if err := w.askAction(ctx, e, verb, r); err != nil {
@@ -170,7 +170,7 @@ func TestKilledAtAnyStep_OrdersLoseNothing(t *testing.T) {
 			})
 		w.Workflow = apitest.Idle{}
 		rs := w.pickMany(cloud.AWSASG, cloud.Running, 4)
-		lives.Run(t, w.ctx, func(ctx context.Context, p *killpoint.Process) error {
+		lives.Run(w.ctx, t, func(ctx context.Context, p *killpoint.Process) error {
 			e := w.inLife(p)
 			for _, verb := range []cloud.Verb{cloud.Stop, cloud.Start} {
 				if err := w.orderBulk(ctx, e, verb, rs); err != nil {

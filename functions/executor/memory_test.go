@@ -13,6 +13,7 @@ import (
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/clocktest"
 	"lamplighter.dev/shared/testkit/clouds/kubernetestwin"
 )
 
@@ -173,7 +174,7 @@ func apartment(t *testing.T, namespaces int) (*fixture, *kubernetestwin.Cluster)
 
 // moving is a clock on which waiting takes no time, and lets the controllers of a cluster work meanwhile.
 type moving struct {
-	skipping
+	clocktest.Skipping
 	tw *kubernetestwin.Cluster
 }
 
@@ -185,13 +186,13 @@ func (m moving) Sleep(ctx context.Context, d time.Duration) error {
 			m.tw.Settle()
 		}
 	}
-	return m.skipping.Sleep(ctx, d)
+	return m.Skipping.Sleep(ctx, d)
 }
 
 // withMoving has every wait of the executor and of its provider let the cluster work.
 func (w *fixture) withMoving(tw *kubernetestwin.Cluster) {
 	p := w.e.p.Clone()
-	c := moving{skipping{w.Clock}, tw}
+	c := moving{clocktest.Skipping{Manual: w.Clock}, tw}
 	p.Clock = c
 	w.e = New(p, cloud.Providers{"kubernetes": kubernetes.New(kubernetes.Options{Clock: c, PrivateAddresses: true})})
 }

@@ -14,6 +14,7 @@ import (
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/clocktest"
 	"lamplighter.dev/shared/testkit/clouds/kubernetestwin"
 )
 
@@ -29,7 +30,7 @@ func newNamespace(t *testing.T) (*fixture, *kubernetestwin.Cluster) {
 	tw.Add("cronjobs", map[string]any{
 		"metadata": map[string]any{"namespace": "shop", "name": "nightly"}, "spec": map[string]any{"suspend": false},
 	})
-	c := skipping{clock.NewManual(noon)}
+	c := clocktest.Skipping{Manual: clock.NewManual(noon)}
 	p := apitest.PlatformAt(t, c)
 	e := New(p, cloud.Providers{"kubernetes": kubernetes.New(kubernetes.Options{Clock: c, PrivateAddresses: true})})
 	w := &fixture{Fixture: apitest.On(t, p), ctx: table.WithOrg(t.Context(), org), e: e}

@@ -203,12 +203,16 @@ func TestExport_OfFewRowsIsTheAnswer(t *testing.T) {
 	rows := apitest.Value(csv.NewReader(strings.NewReader(got.Body)).ReadAll())(a)
 	a.Equal("rows", len(rows), 1+90)
 	a.Equal("a credit", strings.Join(rows[5], ","),
-		`2026-03-01T00:00:00Z,2026-03-02T00:00:00Z,AWS,123456789012,eu-west-1,'=HYPERLINK("http://evil"),i-4,Credit,USD,-5.0050000001,10.0100000002,15.0150000003`)
+		`2026-03-01T00:00:00Z,2026-03-02T00:00:00Z,AWS,123456789012,eu-west-1,'=HYPERLINK("http://evil"),i-4,Credit,`+
+			`USD,-5.0050000001,10.0100000002,15.0150000003`)
 	nd := a.Call(ada,
 		"GET /reports/export?from=2026-03-01&to=2026-03-02&format=ndjson&filter[resource_uid]=i-0").Want(http.StatusOK)
 	a.Equal("a line", nd.Body,
-		`{"ChargePeriodStart":"2026-03-01T00:00:00Z","ChargePeriodEnd":"2026-03-02T00:00:00Z","ProviderName":"AWS","SubAccountId":"123456789012","RegionId":"eu-west-1",`+
-			`"ServiceName":"=HYPERLINK(\"http://evil\")","ResourceId":"i-0","ChargeCategory":"Usage","BillingCurrency":"USD","BilledCost":"1.0050000001","EffectiveCost":"2.0100000002","ListCost":"3.0150000003"}`+"\n")
+		`{"ChargePeriodStart":"2026-03-01T00:00:00Z","ChargePeriodEnd":"2026-03-02T00:00:00Z","ProviderName":"AWS",`+
+			`"SubAccountId":"123456789012","RegionId":"eu-west-1",`+
+			`"ServiceName":"=HYPERLINK(\"http://evil\")","ResourceId":"i-0","ChargeCategory":"Usage",`+
+			`"BillingCurrency":"USD","BilledCost":"1.0050000001","EffectiveCost":"2.0100000002",`+
+			`"ListCost":"3.0150000003"}`+"\n")
 	for query, says := range map[string]string{
 		"format=xml": "format", "period=2026-13": "2026-13", "filter[nonsense]=1": "nonsense",
 		"from=2020-01-01&to=2026-01-01": "800", "from=2026-03-02&to=2026-03-01": "from",

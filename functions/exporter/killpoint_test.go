@@ -38,7 +38,7 @@ func TestKilledAtAnyStep_ExportsAddUpToTheCent(t *testing.T) {
 				return map[string]workflow.Handler{report.ExportWorker: exporter.Handler(p)}
 			},
 		}
-		lives.Run(t, a.In(ours), func(ctx context.Context, p *killpoint.Process) error {
+		lives.Run(a.In(ours), t, func(ctx context.Context, p *killpoint.Process) error {
 			return service.Run(ctx, p.Platform(a.Platform))
 		})
 		return a.exported(jobs)

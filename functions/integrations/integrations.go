@@ -144,7 +144,8 @@ func (s *service) issue(ctx context.Context, i *receiver.Integration) (*string, 
 
 // prepareChange is prepare for a change from old to next. It holds only references that are new in next. An unchanged
 // reference may be deleted by now, which is no reason to refuse the change.
-func (s *service) prepareChange(ctx context.Context, old, next *receiver.Integration, given map[string]string) ([]table.Write, error) { //nolint:revive // from, to
+func (s *service) prepareChange(ctx context.Context, old, next *receiver.Integration, given map[string]string,
+) ([]table.Write, error) {
 	if err := s.shape(ctx, next, given); err != nil {
 		return nil, err
 	}
@@ -303,10 +304,10 @@ func (c *ChangedIntegration) takesOver() bool {
 
 // apply sets the fields that were sent, except the configuration.
 func (c *ChangedIntegration) apply(to *receiver.Integration) error {
-	for field, null := range map[string]bool{"name": c.Name.Null, "config": c.Config.Null, "enabled": c.Enabled.Null} {
-		if null {
-			return fault.New(fault.Invalid, "%s: it cannot be null; leave it out to keep it", field)
-		}
+	if err := rest.RefuseNull(map[string]bool{
+		"name": c.Name.Null, "config": c.Config.Null, "enabled": c.Enabled.Null,
+	}); err != nil {
+		return err
 	}
 	c.Name.Apply(&to.Name)
 	c.EventTypes.Apply(&to.EventTypes)

@@ -95,7 +95,8 @@ func TestIntegrations_ARegistryNamesAnAccountOfTheOwnOrganization(t *testing.T) 
 		"there is no such cloud account")
 	f.putRegistryAccount(apitest.Org)
 	made := apitest.Data[IssuedIntegration](f.Call(ada, "POST /integrations", body))
-	f.Equal("holds", apitest.Read[inventory.Account](f.Fixture, inventory.AccountKey(apitest.Org, registryAccount)).Uses, int64(1))
+	f.Equal("holds",
+		apitest.Read[inventory.Account](f.Fixture, inventory.AccountKey(apitest.Org, registryAccount)).Uses, int64(1))
 	gone := "ca_01k11111111111111111111111"
 	change := map[string]any{"config": map[string]string{"cloudAccountID": gone}}
 	f.Call(ada, "PUT /integrations/"+made.ID, change).Want(http.StatusBadRequest, "config.cloudAccountID", gone)

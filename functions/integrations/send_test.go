@@ -195,7 +195,8 @@ func TestMatch_OnlyKindsThatTakeEvents(t *testing.T) {
 	store := receiver.NewIntegrationStore(f.Table, f.Sealer)
 	e := of("budget.warning", "org", "", "bud_1")
 	usage := f.Meter(func(ctx context.Context) {
-		f.Equal("told", len(apitest.Value(receiver.NewIntegrationMatcher(store, receiver.NewAudience(f.Platform)).Match(table.WithOrg(ctx, apitest.Org), apitest.Org, e))(f)), 2)
+		m := receiver.NewIntegrationMatcher(store, receiver.NewAudience(f.Platform))
+		f.Equal("told", len(apitest.Value(m.Match(table.WithOrg(ctx, apitest.Org), apitest.Org, e))(f)), 2)
 	})
 	f.Equal("trips", usage.RoundTrips, 2)
 }

@@ -5,5 +5,5 @@ import (
 	"lamplighter.dev/shared/engine/archive"
 )
 
-// Declaration is what others must know of this function. It reads and writes no table.
+// Declaration declares the function to the registry. It reads and writes no table.
 var Declaration = platform.Declaration{Name: archive.LinkWorker, Heavy: true, Share: 8, Samples: []string{"refused"}}

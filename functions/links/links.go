@@ -1,5 +1,6 @@
-// Package links is the worker that makes the addresses of uploads and the links to downloads. Somebody waits for each, so it is apart
-// from the workers that import bills and write exports, whose few executions may all be taken for a night.
+// Package links is the worker that makes the addresses of uploads and the links to downloads. Somebody waits for each,
+// so it is apart from the workers that import bills and write exports, whose few executions may all be taken for a
+// night.
 package links
 
 import (
@@ -42,7 +43,7 @@ func (w *worker) makeAddress(ctx context.Context, in billimport.Question) (billi
 	return billimport.Address{URL: url}, err
 }
 
-// makeLink makes the link by which a file is fetched.
+// makeLink returns a link for the download of a file.
 func (w *worker) makeLink(ctx context.Context, in report.ExportLinkQuestion) (report.ExportLink, error) {
 	url, err := w.p.Outbox.Link(ctx, report.ExportObjectName(in.Org, in.JobID), in.FileName, in.Until)
 	return report.ExportLink{URL: url}, err

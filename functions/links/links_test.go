@@ -21,7 +21,8 @@ var now = time.Date(2026, 3, 10, 9, 0, 0, 0, time.UTC)
 // call has the worker run a task.
 func call(t *testing.T, task string, in any) (any, error) {
 	t.Helper()
-	files := archive.NewFolderInbox(t.TempDir(), "http://127.0.0.1:1", []byte("a key of the test"), clock.NewManual(now))
+	files := archive.NewFolderInbox(t.TempDir(), "http://127.0.0.1:1", []byte("a key of the test"),
+		clock.NewManual(now))
 	b, err := json.Marshal(map[string]any{"task": task, "input": in})
 	if err != nil {
 		t.Fatal(err)
@@ -31,8 +32,10 @@ func call(t *testing.T, task string, in any) (any, error) {
 
 func TestLinks_AreOfTheOrganizationThatAsks(t *testing.T) {
 	until := now.Add(time.Minute)
-	address, err := call(t, billimport.AddressTask, billimport.Question{Org: "org_1", UploadID: "imp_1", Bytes: 5, Until: until})
-	if err != nil || !strings.Contains(address.(billimport.Address).URL, archive.UploadPath+billimport.UploadName("org_1", "imp_1")) {
+	address, err := call(t, billimport.AddressTask,
+		billimport.Question{Org: "org_1", UploadID: "imp_1", Bytes: 5, Until: until})
+	upload := archive.UploadPath + billimport.UploadName("org_1", "imp_1")
+	if err != nil || !strings.Contains(address.(billimport.Address).URL, upload) {
 		t.Errorf("the address of an upload: %+v, %v", address, err)
 	}
 	link, err := call(t, report.ExportLinkTask, report.ExportLinkQuestion{
@@ -49,9 +52,13 @@ func TestLinks_RefuseWhatTheyCannotMake(t *testing.T) {
 		task string
 		in   any
 	}{
-		"a task of another worker":      {"export", report.ExportInput{Org: "org_1", JobID: "job_1"}},
-		"an upload of no organization":  {billimport.AddressTask, billimport.Question{UploadID: "imp_1", Until: now.Add(time.Minute)}},
-		"a download of no organization": {report.ExportLinkTask, report.ExportLinkQuestion{Until: now.Add(time.Minute)}},
+		"a task of another worker": {"export", report.ExportInput{Org: "org_1", JobID: "job_1"}},
+		"an upload of no organization": {
+			billimport.AddressTask, billimport.Question{UploadID: "imp_1", Until: now.Add(time.Minute)},
+		},
+		"a download of no organization": {
+			report.ExportLinkTask, report.ExportLinkQuestion{Until: now.Add(time.Minute)},
+		},
 	} {
 		if out, err := call(t, c.task, c.in); !fault.Is(err, fault.Invalid) {
 			t.Errorf("%s: %+v, %v; want it refused as invalid", name, out, err)

@@ -37,7 +37,8 @@ func TestBulk_UpdatesWhatIsThereAndCreatesTheRest(t *testing.T) {
 		rows["resource.stopped"].Enabled || !rows["resource.failed"].Enabled {
 		t.Errorf("%+v", rows)
 	}
-	f.Equal("again", apitest.Data[UpsertedSubscriptions](f.Call(ada, "POST /notifications/subscriptions/bulk", map[string]any{"subscriptions": all})), UpsertedSubscriptions{Updated: 3})
+	again := f.Call(ada, "POST /notifications/subscriptions/bulk", map[string]any{"subscriptions": all})
+	f.Equal("again", apitest.Data[UpsertedSubscriptions](again), UpsertedSubscriptions{Updated: 3})
 	f.Call(ada, "POST /notifications/subscriptions/bulk", `{"subscriptions":[]}`).Want(http.StatusBadRequest,
 		"subscriptions")
 	f.Call(ada, "POST /notifications/subscriptions/bulk", `{}`).Want(http.StatusBadRequest, "subscriptions")

@@ -180,7 +180,8 @@ func (s *service) deleteChannel(ctx context.Context, in *ChannelInput) (rest.Del
 	case err == nil:
 		audit.NoteChange(ctx, audit.Change{Before: newChannel(&old, old.Masked)})
 	// A caller who may write everywhere may repeat an interrupted deletion, after which the channel is not found.
-	case !identity.CallerFrom(ctx).Scopes(writing).All || !fault.Is(err, fault.NotFound) || !id.IsValid("chn", in.ChannelID):
+	case !identity.CallerFrom(ctx).Scopes(writing).All || !fault.Is(err, fault.NotFound) ||
+		!id.IsValid("chn", in.ChannelID):
 		return rest.Deleted{}, err
 	}
 	return rest.Deleted{ID: in.ChannelID}, s.store.DeleteChannel(ctx, identity.CallerOrg(ctx), in.ChannelID)

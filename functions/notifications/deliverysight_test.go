@@ -59,7 +59,8 @@ func TestDeliveries_ANarrowGrantSeesThoseOfEventsInIt(t *testing.T) {
 			[]string{first},
 		},
 		{
-			"a grant of another organization on the same team", apitest.OtherOrg, "tom", "viewer team:" + f.fixture.team,
+			"a grant of another organization on the same team", apitest.OtherOrg, "tom",
+			"viewer team:" + f.fixture.team,
 			nil,
 		},
 		{

@@ -77,7 +77,9 @@ func TestLegacy_FromCreationToEndAndStillDelivered(t *testing.T) {
 		got.WebhookURL != address || !got.UpdatedAt.After(made.UpdatedAt) {
 		t.Errorf("%+v", got)
 	}
-	f.Equal("told", []bool{f.told("resource.started") == "", f.told("resource.stopped") != "", f.told("resource.override") != ""}, []bool{true, true, true})
+	f.Equal("told",
+		[]bool{f.told("resource.started") == "", f.told("resource.stopped") != "", f.told("resource.override") != ""},
+		[]bool{true, true, true})
 	f.Call(eve, "PUT "+path, `{"notifyOnStart":true}`).Want(http.StatusNotFound, made.ID)
 	f.Call(eve, "DELETE "+path).Want(http.StatusNotFound, made.ID)
 	f.Call(ada, "PUT "+path, `{"channel":"email"}`).Want(http.StatusBadRequest, "webhookURL")

@@ -8,7 +8,6 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/notification"
-	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
 )
 
@@ -68,13 +67,11 @@ func (c ChangedSubscription) moves() bool {
 
 // apply sets the fields that were sent.
 func (c ChangedSubscription) apply(to *notification.Subscription) error {
-	for field, null := range map[string]bool{
+	if err := rest.RefuseNull(map[string]bool{
 		"channelID": c.ChannelID.Null, "eventType": c.EventType.Null,
 		"scopeType": c.ScopeType.Null, "enabled": c.Enabled.Null,
-	} {
-		if null {
-			return fault.New(fault.Invalid, "%s: it cannot be null; leave it out to keep it", field)
-		}
+	}); err != nil {
+		return err
 	}
 	c.ChannelID.Apply(&to.ChannelID)
 	c.EventType.Apply(&to.EventType)

@@ -18,17 +18,17 @@ import (
 var Declaration = platform.Declaration{
 	Name:  "notifier",
 	Share: 16,
-	Access: delivery.Access().With(notification.Sending, receiver.WebhookSending, receiver.IntegrationSending, table.Access{
-		Reads: []table.Partition{
-			identity.MemberPartition, event.Partition, scheduling.SchedulePartition,
-			override.Partition,
-		},
-		Writes: []table.Partition{
-			delivery.ReceiverPartition, mail.Partition, membership.ReviewPartition, notification.SubscriptionPartition,
-			notification.LegacyPartition,
-			notification.RecipientPartition,
-		},
-	}),
+	Access: delivery.Access().With(notification.Sending, receiver.WebhookSending,
+		receiver.IntegrationSending, table.Access{
+			Reads: []table.Partition{
+				identity.MemberPartition, event.Partition, scheduling.SchedulePartition,
+				override.Partition,
+			},
+			Writes: []table.Partition{
+				delivery.ReceiverPartition, mail.Partition, membership.ReviewPartition,
+				notification.SubscriptionPartition, notification.LegacyPartition, notification.RecipientPartition,
+			},
+		}),
 	Seals:    []string{mail.Secret},
 	Opens:    []string{notification.Secret, receiver.WebhookSecret, receiver.IntegrationSecret},
 	Schedule: "rate(1 minute)",

@@ -54,7 +54,9 @@ func TestDeclaration_SufficesForAllThatTheEngineDoes(t *testing.T) {
 			f.Join(org, "ada", "owner")
 			p := f.Clone()
 			p.Own(Declaration)
-			e := New(p, Receivers{Matchers: []delivery.Matcher{tt}, Senders: map[delivery.Kind]delivery.Sender{delivery.Channel: tt}})
+			e := New(p, Receivers{
+				Matchers: []delivery.Matcher{tt}, Senders: map[delivery.Kind]delivery.Sender{delivery.Channel: tt},
+			})
 			w, err := event.Put(org, "x", f.Clock.Now(),
 				event.Event{Key: event.ResourceFailed, ScopeType: "org", At: f.Clock.Now(), Data: []byte("{}")})
 			f.Must(err)
@@ -85,7 +87,9 @@ func TestDeclaration_SufficesForEventsThatAreToldLater(t *testing.T) {
 	p := f.Clone()
 	p.Own(Declaration)
 	m := &failingOnce{answering: answering{delivery.Answer{Status: 200}, nil}}
-	e := New(p, Receivers{Matchers: []delivery.Matcher{m}, Senders: map[delivery.Kind]delivery.Sender{delivery.Channel: m}})
+	e := New(p, Receivers{
+		Matchers: []delivery.Matcher{m}, Senders: map[delivery.Kind]delivery.Sender{delivery.Channel: m},
+	})
 	w, err := event.Put(org, "x", f.Clock.Now(),
 		event.Event{Key: event.ResourceFailed, ScopeType: "org", At: f.Clock.Now(), Data: []byte("{}")})
 	f.Must(err)

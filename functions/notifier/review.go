@@ -63,7 +63,7 @@ func (r *reviewer) Round(ctx context.Context) error {
 
 // review does one review: it finds the receivers to pause, informs the owners once, and then stores the pauses.
 func (r *reviewer) review(ctx context.Context, v membership.Review) error {
-	if v.User == membership.Nobody {
+	if v.User == membership.NoMember {
 		return r.attributeUnclaimed(ctx, v)
 	}
 	pauses, err := r.pauses(ctx, v)

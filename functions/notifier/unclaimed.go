@@ -105,13 +105,13 @@ func (u *unclaimedMakers) consider(m identity.Member) bool {
 	return made || first
 }
 
-// of returns the future maker of a receiver. It is membership.Nobody if no member has the address of its maker.
+// of returns the future maker of a receiver. It is membership.NoMember if no member has the address of its maker.
 func (u *unclaimedMakers) of(s *receiver.Subject) identity.Member {
 	switch m := u.byAddress[s.CreatedBy]; {
 	case s.CreatedBy == "":
 		return u.owner
 	case m.User == "":
-		return identity.Member{User: membership.Nobody, Email: s.CreatedBy}
+		return identity.Member{User: membership.NoMember, Email: s.CreatedBy}
 	default:
 		return m
 	}
@@ -123,7 +123,7 @@ func (u *unclaimedMakers) linesOf(all []receiver.Subject) []string {
 	for i := range all {
 		s := &all[i]
 		switch m := u.of(s); {
-		case m.User == membership.Nobody:
+		case m.User == membership.NoMember:
 			out = append(out, line(s.Noun, s.Name, s.ID,
 				"is paused: its maker, "+m.Email+", is no active member of the organization any more"))
 		case s.CreatedBy == "":

@@ -117,7 +117,8 @@ func TestWhatAnOrganizationCannotBeGivenIsIgnored(t *testing.T) {
 	other := h.newOrganisation("usr_eve", "Engines of Eve")
 	got := h.as("admin", "PUT /organisation?orgId="+other+"&id="+other,
 		`{"currency":"EUR","id":"`+other+`","orgId":"`+other+`","org":"`+other+
-			`","createdBy":"usr_eve","ownerId":"usr_eve","createdAt":"2001-01-01T00:00:00Z","updatedAt":"2001-01-01T00:00:00Z",`+
+			`","createdBy":"usr_eve","ownerId":"usr_eve","createdAt":"2001-01-01T00:00:00Z",`+
+			`"updatedAt":"2001-01-01T00:00:00Z",`+
 			`"status":"ended","ended":true,"ssoDomains":["example.com"],"members":0,"role":"owner"}`)
 	if got.Status != 200 {
 		t.Fatalf("%d %s", got.Status, got.Body)

@@ -23,7 +23,9 @@ type watched struct {
 
 func (*watched) Name() string { return simulated.Name }
 
-func (w *watched) Connect(ctx context.Context, a cloud.Account) (cloud.Conn, error) { //nolint:gocritic // as cloud.Provider
+func (w *watched) Connect(ctx context.Context,
+	a cloud.Account, //nolint:gocritic // as cloud.Provider
+) (cloud.Conn, error) {
 	if strings.HasPrefix(a.ID, "ca_") {
 		w.once.Do(w.opened)
 	}

@@ -17,7 +17,7 @@ func TestKilledAtAnyStep_WakeLinksLoseNothing(t *testing.T) {
 		t.Helper()
 		a := newFixture(t)
 		_, page := a.newLink(map[string]any{"maxHours": 1})
-		lives.Run(t, a.In(ours), func(_ context.Context, p *killpoint.Process) error {
+		lives.Run(a.In(ours), t, func(_ context.Context, p *killpoint.Process) error {
 			mine := &fixture{Fixture: apitest.On(t, p.Platform(a.Platform))}
 			mine.Mount(Operations)
 			pressed := mine.visitPage("POST " + page)

@@ -73,8 +73,8 @@ func (s *service) addOutOfReach(ctx context.Context, n narrowLinks, ends map[str
 	return nil
 }
 
-// makersOf returns the creators of links, by link ID. The entry is membership.Nobody for a link whose creator has left
-// and is known only by mail address.
+// makersOf returns the creators of links, by link ID. The entry is membership.NoMember for a link whose creator has
+// left and is known only by mail address.
 func (s *service) makersOf(ctx context.Context, org string, links []link) (map[string]string, error) {
 	out, byAddress := map[string]string{}, map[string]string{}
 	for _, l := range links {
@@ -86,7 +86,7 @@ func (s *service) makersOf(ctx context.Context, org string, links []link) (map[s
 			found, err := s.makerOf(ctx, org, l)
 			switch {
 			case fault.Is(err, fault.NotFound):
-				found = membership.Nobody
+				found = membership.NoMember
 			case err != nil:
 				return nil, err
 			}

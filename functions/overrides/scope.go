@@ -12,7 +12,7 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// narrowScopes returns the scopes in which the caller may create overrides, or nil if it is the whole organization.
+// narrowScopes returns the scopes of the caller's right to create overrides, or nil if it is the whole organization.
 func narrowScopes(c identity.Caller) *grant.Scopes {
 	if may := c.Scopes(writing); !may.All {
 		return &may

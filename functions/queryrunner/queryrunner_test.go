@@ -75,7 +75,8 @@ func (f *fixture) listen() {
 			body = `{"QueryExecutionId":"exec"}`
 		case strings.HasSuffix(req.Header.Get("X-Amz-Target"), ".GetQueryExecution"):
 			body = `{"QueryExecution":{"Status":{"State":"` + f.state +
-				`","StateChangeReason":"Bytes scanned limit was exceeded"},"Statistics":{"DataScannedInBytes":20000000}}}`
+				`","StateChangeReason":"Bytes scanned limit was exceeded"},` +
+				`"Statistics":{"DataScannedInBytes":20000000}}}`
 		}
 		if _, err := res.Write([]byte(body)); err != nil {
 			f.Error(err)
@@ -109,8 +110,10 @@ func TestAthena_IsAskedOnceAndPolled(t *testing.T) {
 	}
 	f.state = "SUCCEEDED"
 	f.rows = `{"ResultSet":{"Rows":[{"Data":[{"VarCharValue":"_col0"}]},
-		{"Data":[{"VarCharValue":"EC2"},{"VarCharValue":"USD"},{"VarCharValue":"3.00000000000000000000000000"},{"VarCharValue":"0.000000000000000000000000000001"}]},
-		{"Data":[{"VarCharValue":"A"},{"VarCharValue":"USD"},{"VarCharValue":"3.00000000000000000000000000"},{"VarCharValue":"0"}]},
+		{"Data":[{"VarCharValue":"EC2"},{"VarCharValue":"USD"},{"VarCharValue":"3.00000000000000000000000000"},` +
+		`{"VarCharValue":"0.000000000000000000000000000001"}]},
+		{"Data":[{"VarCharValue":"A"},{"VarCharValue":"USD"},{"VarCharValue":"3.00000000000000000000000000"},` +
+		`{"VarCharValue":"0"}]},
 		{"Data":[{"VarCharValue":"B"},{"VarCharValue":"USD"},{"VarCharValue":"-1"},{"VarCharValue":"0"}]}]}}`
 	r := f.advance(e)
 	if r.Status != costquery.Succeeded || r.Scanned != 20_000_000 || !r.Truncated || r.Rows != 2 || r.Pages != 1 {

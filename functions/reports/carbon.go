@@ -17,7 +17,7 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// carbonNote tells in the interface description what the column of carbon holds.
+// carbonNote describes the column of carbon in the interface description.
 const carbonNote = " carbonKgCO2e is the estimated emission of a machine in its running hours of these days, by " +
 	"the published coefficients of carbonSource at 50 % use of its vCPUs. It is null if the machine's family, size " +
 	"or region has no coefficient, or if its running hours are not known. Hours before the machine was discovered, " +
@@ -46,7 +46,7 @@ type emitter struct {
 
 // newEmitter returns the machine of an item. It returns false if the machine has no coefficients.
 func newEmitter(r *inventory.Listed, item *ResourceCost) (emitter, bool) {
-	kg, known := carbon.Hourly(carbon.Machine{
+	kg, known := carbon.EstimateHourly(carbon.Machine{
 		Type: r.Type, Class: r.InstanceType, Region: r.Region,
 		Inputs: r.PriceInputs,
 	})
@@ -94,7 +94,7 @@ func (s *service) estimateCarbon(ctx context.Context, machines []emitter, from, 
 // runningTime returns how long a machine ran between from and to; to is not in the future. changes are the state
 // changes since from, in order. It returns false if the running time is unknown. The state before the first change
 // follows from that change; without changes, the machine's last seen state applies to the whole time.
-func runningTime(r *inventory.Listed, changes []execution.StateChange, from, to time.Time) (time.Duration, bool) { //nolint:revive // of what, by what, and when
+func runningTime(r *inventory.Listed, changes []execution.StateChange, from, to time.Time) (time.Duration, bool) {
 	if r.Status == cloud.Terminated {
 		to = clock.Earliest(to, r.LastSeenAt)
 	}

@@ -343,7 +343,8 @@ func TestUnitMetrics_TellWhatAUnitCosts(t *testing.T) {
 	values := "/reports/unit-metrics/orders/values"
 	post(values, `{"values":[{"date":"2026-03-02","value":1},{"date":"2026-02-28","value":"4"}]}`).Want(http.StatusOK,
 		`"values":2`)
-	post(values, `{"values":[{"date":"2026-03-02","value":"1000"},{"date":"2026-03-03","value":0}]}`).Want(http.StatusOK)
+	post(values,
+		`{"values":[{"date":"2026-03-02","value":"1000"},{"date":"2026-03-03","value":0}]}`).Want(http.StatusOK)
 	for body, word := range map[string]string{
 		`{"values":[{"date":"2026-03-02","value":-1}]}`:                                          "below 0",
 		`{"values":[{"date":"2026-03-02","value":"many"}]}`:                                      "is not a decimal",

@@ -76,8 +76,6 @@ func (s *service) resourceCosts(ctx context.Context, in *resourceCostInput) (Res
 }
 
 // pageOfResources returns one page of the resources that a question matches.
-//
-//nolint:revive // what is asked for, which page of it, and how it is ordered
 func (s *service) pageOfResources(ctx context.Context, q cost.Question, page rest.Page,
 	sort rest.Sort[ResourceCost, costOrders],
 ) (ResourceCosts, error) {

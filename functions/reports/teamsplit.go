@@ -52,7 +52,7 @@ func (s *service) splitTeams(ctx context.Context, q cost.Question, daily bool) (
 }
 
 // splitBy splits costs by the rules of sp over its known teams. q may name further dimensions.
-func (s *service) splitBy(ctx context.Context, q cost.Question, daily bool, sp *teamSplit) (_ *teamSplit, err error) { //nolint:revive // what, how finely, over whom
+func (s *service) splitBy(ctx context.Context, q cost.Question, daily bool, sp *teamSplit) (_ *teamSplit, err error) {
 	sp.of = map[string]*teamDays{}
 	rules, also := sp.rules, q.Dims
 	if len(rules) == 0 && !daily {

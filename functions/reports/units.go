@@ -177,7 +177,7 @@ func (s *service) units(ctx context.Context, in *TrendInput) (UnitReport, error)
 }
 
 // unitPoints returns the cost per unit of each bucket. It leaves out buckets without a day whose units are known.
-func unitPoints(b *buckets, a *cost.Answer, from time.Time, values map[time.Time]money.Amount) []UnitPoint { //nolint:revive // of what, from when
+func unitPoints(b *buckets, a *cost.Answer, from time.Time, values map[time.Time]money.Amount) []UnitPoint {
 	costs, units, known := make([]money.Amount, len(b.first)), make([]money.Amount, len(b.first)),
 		make([]bool, len(b.first))
 	for d, n := range b.of {

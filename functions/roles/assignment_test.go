@@ -215,8 +215,10 @@ func TestNobodyRaisesAnybodyAboveThemselves(t *testing.T) {
 			assignRequest("lou", acting.ID, "resource:"+s.resources[ours]),
 			"actions:execute",
 		},
-		"an admin takes from the owner":          {"adam", "DELETE /assignments/" + s.only("olga"), "holds more"},
-		"an owner takes from themselves":         {"otto", "DELETE /assignments/" + s.only("otto"), "cannot change or remove yourself"},
+		"an admin takes from the owner": {"adam", "DELETE /assignments/" + s.only("olga"), "holds more"},
+		"an owner takes from themselves": {
+			"otto", "DELETE /assignments/" + s.only("otto"), "cannot change or remove yourself",
+		},
 		"who may little takes from who may more": {"kay", "DELETE /assignments/" + s.only("adam"), "holds more"},
 		"who may not change roles gives":         {"lou", assignRequest("kay", "viewer", "org"), "roles:write"},
 		"who may not change roles takes":         {"lou", "DELETE /assignments/" + s.only("adam"), "roles:write"},

@@ -243,7 +243,8 @@ func TestSchedules_Refusals(t *testing.T) {
 			[]string{"exactly one"},
 		},
 		{
-			"an unknown resource", "POST " + path + "/attachments", `{"resourceID":"res_01k00000000000000000000000"}`, 404,
+			"an unknown resource", "POST " + path + "/attachments", `{"resourceID":"res_01k00000000000000000000000"}`,
+			404,
 			[]string{"res_"},
 		},
 		{

@@ -114,10 +114,11 @@ func (s *service) create(ctx context.Context, in *struct{ Body NewRule }) (Rule,
 		return Rule{}, err
 	}
 	return newRule(r),
-		s.store.Change(ctx, identity.CallerOrg(ctx), func(all []report.SavedShowbackRule) ([]report.SavedShowbackRule, error) {
-			err := s.check(ctx, &r) // after reading the rules: the deletion of a team changes their version
-			return append(all, r), err
-		})
+		s.store.Change(ctx, identity.CallerOrg(ctx),
+			func(all []report.SavedShowbackRule) ([]report.SavedShowbackRule, error) {
+				err := s.check(ctx, &r) // after reading the rules: the deletion of a team changes their version
+				return append(all, r), err
+			})
 }
 
 // day returns the beginning of the day of a time that was sent.
@@ -218,22 +219,23 @@ type updateInput struct {
 
 func (s *service) update(ctx context.Context, in *updateInput) (Rule, error) {
 	var out report.SavedShowbackRule
-	err := s.store.Change(ctx, identity.CallerOrg(ctx), func(all []report.SavedShowbackRule) ([]report.SavedShowbackRule, error) {
-		n, err := find(all, in.RuleID)
-		if err != nil {
-			return nil, err
-		}
-		audit.NoteChange(ctx, audit.Change{Target: in.RuleID, Before: newRule(all[n])})
-		if err = in.Body.apply(&all[n]); err != nil {
-			return nil, err
-		}
-		all[n].UpdatedAt = s.p.Clock.Now()
-		if err = s.check(ctx, &all[n]); err != nil {
-			return nil, err
-		}
-		out = all[n]
-		return all, nil
-	})
+	err := s.store.Change(ctx, identity.CallerOrg(ctx),
+		func(all []report.SavedShowbackRule) ([]report.SavedShowbackRule, error) {
+			n, err := find(all, in.RuleID)
+			if err != nil {
+				return nil, err
+			}
+			audit.NoteChange(ctx, audit.Change{Target: in.RuleID, Before: newRule(all[n])})
+			if err = in.Body.apply(&all[n]); err != nil {
+				return nil, err
+			}
+			all[n].UpdatedAt = s.p.Clock.Now()
+			if err = s.check(ctx, &all[n]); err != nil {
+				return nil, err
+			}
+			out = all[n]
+			return all, nil
+		})
 	if err != nil {
 		return Rule{}, err
 	}
@@ -243,10 +245,10 @@ func (s *service) update(ctx context.Context, in *updateInput) (Rule, error) {
 
 // apply sets the fields that were sent.
 func (c *ChangedRule) apply(to *report.SavedShowbackRule) error {
-	for field, null := range map[string]bool{"name": c.Name.Null, "split": c.Split.Null, "shares": c.Shares.Null} {
-		if null {
-			return fault.New(fault.Invalid, "%s: it cannot be null; leave it out to keep it", field)
-		}
+	if err := rest.RefuseNull(map[string]bool{
+		"name": c.Name.Null, "split": c.Split.Null, "shares": c.Shares.Null,
+	}); err != nil {
+		return err
 	}
 	c.Name.Apply(&to.Name)
 	c.Order.Apply(&to.Order)
@@ -270,12 +272,13 @@ func (c *ChangedRule) apply(to *report.SavedShowbackRule) error {
 
 func (s *service) remove(ctx context.Context, in *RuleInput) (rest.Deleted, error) {
 	return rest.Deleted{ID: in.RuleID},
-		s.store.Change(ctx, identity.CallerOrg(ctx), func(all []report.SavedShowbackRule) ([]report.SavedShowbackRule, error) {
-			n, err := find(all, in.RuleID)
-			if err != nil {
-				return nil, err
-			}
-			audit.NoteChange(ctx, audit.Change{Target: in.RuleID, Before: newRule(all[n])})
-			return slices.Delete(all, n, n+1), nil
-		})
+		s.store.Change(ctx, identity.CallerOrg(ctx),
+			func(all []report.SavedShowbackRule) ([]report.SavedShowbackRule, error) {
+				n, err := find(all, in.RuleID)
+				if err != nil {
+					return nil, err
+				}
+				audit.NoteChange(ctx, audit.Change{Target: in.RuleID, Before: newRule(all[n])})
+				return slices.Delete(all, n, n+1), nil
+			})
 }

@@ -31,7 +31,8 @@ func (a *fixture) call(request string, body ...any) apitest.Answer {
 
 // rule is the body of a rule by fixed percents.
 func (a *fixture) rule(name string, order int, web, data string) string {
-	return fmt.Sprintf(`{"name":%q,"order":%d,"split":"fixed","selector":{"service_name":["Amazon S3"]},"shares":[{"teamID":%q,"percent":%q},{"teamID":%q,"percent":%s}]}`,
+	return fmt.Sprintf(`{"name":%q,"order":%d,"split":"fixed","selector":{"service_name":["Amazon S3"]},`+
+		`"shares":[{"teamID":%q,"percent":%q},{"teamID":%q,"percent":%s}]}`,
 		name, order, a.web, web, a.data, data)
 }
 

@@ -107,7 +107,8 @@ func TestRefusals(t *testing.T) {
 			`{"resourceIDs":["` + s.ids[0] + `","` + nobody + `"]}`, 404, nobody,
 		},
 		{
-			"giving what is of another organization", "POST " + path + "/resources", `{"resourceIDs":["` + foreign + `"]}`,
+			"giving what is of another organization", "POST " + path + "/resources",
+			`{"resourceIDs":["` + foreign + `"]}`,
 			404, foreign,
 		},
 		{"giving nothing", "POST " + path + "/resources", `{"resourceIDs":[]}`, 400, "resourceIDs"},

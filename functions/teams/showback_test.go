@@ -20,6 +20,7 @@ func TestDeleting_ATeamThatShowbackRulesNameIsRefusedAndNamesThem(t *testing.T) 
 	}))
 	s.Call(ada, "DELETE /teams/"+made.ID).Want(409, "Support", "rule_1", "delete them first")
 	s.Call(ada, "GET /teams/"+made.ID).Want(200)
-	s.Must(rules.Change(s.In(ours), ours, func([]report.SavedShowbackRule) ([]report.SavedShowbackRule, error) { return nil, nil }))
+	s.Must(rules.Change(s.In(ours), ours,
+		func([]report.SavedShowbackRule) ([]report.SavedShowbackRule, error) { return nil, nil }))
 	s.Call(ada, "DELETE /teams/"+made.ID).Want(200)
 }

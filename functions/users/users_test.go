@@ -134,7 +134,8 @@ func TestWhoMayChangeWhom(t *testing.T) {
 		{"a viewer invites nobody", "vic", "POST /users", "", `{"email":"x@example.com"}`, 403},
 		{"a viewer promotes nobody", "vic", "PATCH /users/{}", apitest.Email("vic"), `{"role":"owner"}`, 403},
 		{
-			"an admin does not promote themselves", "adam", "PATCH /users/{}", apitest.Email("adam"), `{"role":"owner"}`,
+			"an admin does not promote themselves", "adam", "PATCH /users/{}", apitest.Email("adam"),
+			`{"role":"owner"}`,
 			403,
 		},
 		{

@@ -21,9 +21,12 @@ import (
 )
 
 const (
-	pushBody = `{"ref":"refs/heads/main","after":"6113728f27ae82c7b1a177c8d03f9e96e0adf246","repository":{"full_name":"octo/shop"}}`
-	pullBody = `{"action":"opened","pull_request":{"head":{"ref":"fix","sha":"abc"}},"repository":{"full_name":"octo/shop"}}`
-	labBody  = `{"object_kind":"push","ref":"refs/heads/main","checkout_sha":"da1560886d4f094c3e6c9ef40349f7d38b5d27d7","project":{"path_with_namespace":"octo/shop"}}`
+	pushBody = `{"ref":"refs/heads/main","after":"6113728f27ae82c7b1a177c8d03f9e96e0adf246",` +
+		`"repository":{"full_name":"octo/shop"}}`
+	pullBody = `{"action":"opened","pull_request":{"head":{"ref":"fix","sha":"abc"}},` +
+		`"repository":{"full_name":"octo/shop"}}`
+	labBody = `{"object_kind":"push","ref":"refs/heads/main",` +
+		`"checkout_sha":"da1560886d4f094c3e6c9ef40349f7d38b5d27d7","project":{"path_with_namespace":"octo/shop"}}`
 )
 
 // connected creates an integration of a kind, and returns the address and the secret of its webhooks.

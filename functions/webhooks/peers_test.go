@@ -85,7 +85,8 @@ func TestStandardWebhooksVerifiesWhatWeSend(t *testing.T) {
 	for i := range cases {
 		all[i] = cases[i].judged
 	}
-	cmd := exec.CommandContext(t.Context(), "node", "--no-warnings", "--input-type=module", "-", apitest.JSON(all)) //nolint:gosec // our own program
+	cmd := exec.CommandContext(t.Context(), "node", "--no-warnings", //nolint:gosec // our own program
+		"--input-type=module", "-", apitest.JSON(all))
 	cmd.Dir, cmd.Stdin = dir, strings.NewReader(judge)
 	b, err := cmd.CombinedOutput()
 	var said []string

@@ -9,7 +9,6 @@ import (
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/receiver"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
 )
 
@@ -190,10 +189,10 @@ func (c *ChangedWebhook) takesOver() bool {
 
 // apply sets the fields that were sent.
 func (c *ChangedWebhook) apply(to *receiver.Webhook, secrets *receiver.WebhookSecrets) error {
-	for field, null := range map[string]bool{"name": c.Name.Null, "url": c.URL.Null, "enabled": c.Enabled.Null} {
-		if null {
-			return fault.New(fault.Invalid, "%s: it cannot be null; leave it out to keep it", field)
-		}
+	if err := rest.RefuseNull(map[string]bool{
+		"name": c.Name.Null, "url": c.URL.Null, "enabled": c.Enabled.Null,
+	}); err != nil {
+		return err
 	}
 	c.Name.Apply(&to.Name)
 	c.URL.Apply(&secrets.URL)

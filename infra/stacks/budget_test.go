@@ -93,8 +93,8 @@ func TestStacks_StayWithinTheirBudget(t *testing.T) {
 		all += now
 		t.Logf("%s: %d resources, %d in prod, and %d with %d functions more", f.Path, bySAM, now, then, more)
 		if now > mostResources || then > mostResources {
-			t.Errorf("%s has %d resources in prod and would have %d with %d functions more, where %d are wanted: move functions "+
-				"into a new file in infra/stacks", f.Path, now, then, more, mostResources)
+			t.Errorf("%s has %d resources in prod and would have %d with %d functions more, where %d are wanted: "+
+				"move functions into a new file in infra/stacks", f.Path, now, then, more, mostResources)
 		}
 		if got, ok := countBySAM(t, f.Path); ok && got != bySAM {
 			t.Errorf("SAM makes %d resources of %s, we count %d", got, f.Path, bySAM)
@@ -130,7 +130,8 @@ func TestStacks_TheNextLimitIsThePathsOfTheAPI(t *testing.T) {
 	for _, l := range limits {
 		t.Logf("%d functions: %d of %d %s", planned, l.is, l.most, l.what)
 		if l.is > l.most {
-			t.Errorf("%d functions will make %d %s, of which there may be %d: %s", planned, l.is, l.what, l.most, l.wayOut)
+			t.Errorf("%d functions will make %d %s, of which there may be %d: %s", planned, l.is, l.what, l.most,
+				l.wayOut)
 		}
 		if l.used() > limits[0].used() {
 			t.Errorf("the next limit is %q: name it in docs/decisions/055-nested-stacks.md and in this test", l.what)

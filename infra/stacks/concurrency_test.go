@@ -60,8 +60,9 @@ func (r *registry) writeReserved(child string) {
 		}
 	}
 	for name, n := range reserve(r.pools[stacks.File{Path: child}.Name()], shares) {
-		r.put("what "+name+" reserves", `(?m)(CodeUri: ../../build/`+name+`\n(?:      .*\n)*?      ReservedConcurrentExecutions: `+
-			`!If \[ReservesConcurrency, )\d+`, fmt.Sprintf("${1}%d", n), []string{child})
+		r.put("what "+name+" reserves",
+			`(?m)(CodeUri: ../../build/`+name+`\n(?:      .*\n)*?      ReservedConcurrentExecutions: `+
+				`!If \[ReservesConcurrency, )\d+`, fmt.Sprintf("${1}%d", n), []string{child})
 	}
 }
 
@@ -72,8 +73,12 @@ func TestReserve_DividesAPoolByShares(t *testing.T) {
 	}{
 		"enough for all":            {20, map[string]int{"a": 10, "b": 5}, map[string]int{"a": 10, "b": 5}},
 		"half of what is asked for": {15, map[string]int{"a": 20, "b": 10}, map[string]int{"a": 10, "b": 5}},
-		"the largest remainder":     {10, map[string]int{"a": 9, "b": 6, "c": 1}, map[string]int{"a": 5, "b": 4, "c": 1}},
-		"each has one at least":     {5, map[string]int{"a": 90, "b": 1, "c": 1}, map[string]int{"a": 3, "b": 1, "c": 1}},
+		"the largest remainder": {
+			10, map[string]int{"a": 9, "b": 6, "c": 1}, map[string]int{"a": 5, "b": 4, "c": 1},
+		},
+		"each has one at least": {
+			5, map[string]int{"a": 90, "b": 1, "c": 1}, map[string]int{"a": 3, "b": 1, "c": 1},
+		},
 	} {
 		if got := reserve(c.pool, c.shares); !maps.Equal(got, c.want) {
 			t.Errorf("%s: %v of %d for %v, want %v", name, got, c.pool, c.shares, c.want)
@@ -142,7 +147,8 @@ func TestLinks_AreMadeByAFunctionOfTheirOwn(t *testing.T) {
 		}
 		for _, worker := range f.Calls {
 			if w := declared[worker]; len(w.Tasks) > 0 && w.Schedule != "" {
-				t.Errorf("%s waits for %s, which works by its schedule and in executions as well: its caps may be used up", f.Name,
+				t.Errorf("%s waits for %s, which works by its schedule and in executions as well: "+
+					"its caps may be used up", f.Name,
 					worker)
 			}
 		}

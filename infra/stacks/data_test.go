@@ -16,8 +16,9 @@ var kept = map[string]string{
 	"Table": "AWS::DynamoDB::Table", "Archive": "AWS::S3::Bucket", "LineItems": "AWS::S3::Bucket",
 	"SecretsKey": "AWS::KMS::Key", "SigningKey": "AWS::KMS::Key", "Pepper": "AWS::SecretsManager::Secret",
 	"DeadLetters": "AWS::SQS::Queue", "StoppedExecutions": "AWS::SQS::Queue", "Logs": "AWS::Logs::LogGroup",
-	"LineItemsDatabase": "AWS::Glue::Database", "LineItemsTable": "AWS::Glue::Table", "Questions": "AWS::Athena::WorkGroup",
-	"Api": "AWS::Serverless::Api", // clients know its address
+	"LineItemsDatabase": "AWS::Glue::Database", "LineItemsTable": "AWS::Glue::Table",
+	"Questions": "AWS::Athena::WorkGroup",
+	"Api":       "AWS::Serverless::Api", // clients know its address
 }
 
 func TestRoot_KeepsWhatStoresData(t *testing.T) {
@@ -32,7 +33,8 @@ func TestRoot_KeepsWhatStoresData(t *testing.T) {
 				continue
 			}
 			if got[id] = r.Type; i > 0 {
-				t.Errorf("%s has %s, a %s: it belongs to %s, under the id that it has always had", f.Path, id, r.Type, stacks.Root)
+				t.Errorf("%s has %s, a %s: it belongs to %s, under the id that it has always had", f.Path, id, r.Type,
+					stacks.Root)
 			}
 		}
 	}

@@ -21,7 +21,8 @@ func TestSchedules_AreNamedByStage(t *testing.T) {
 				continue
 			}
 			if n++; r.Properties.Name != "lamplighter-${Stage}-"+folder {
-				t.Errorf("%s is called %q: Name is !Sub lamplighter-${Stage}-%s, as its function's", name, r.Properties.Name, folder)
+				t.Errorf("%s is called %q: Name is !Sub lamplighter-${Stage}-%s, as its function's", name,
+					r.Properties.Name, folder)
 			}
 		}
 	}
@@ -66,8 +67,8 @@ func TestReplaced_OnlyDataAndVersionsStay(t *testing.T) {
 func checkSpreadsToVersions(t *testing.T, id string, r templateResource) {
 	t.Helper()
 	if len(r.Properties.Events) > 0 || r.Properties.EventInvokeConfig != nil {
-		t.Errorf("%s has Events or an EventInvokeConfig, of which SAM would make what stays when it is replaced: write them as "+
-			"resources of their own", id)
+		t.Errorf("%s has Events or an EventInvokeConfig, of which SAM would make what stays when it is replaced: "+
+			"write them as resources of their own", id)
 	}
 	if r.Properties.Role != nil || r.Properties.Alias != "" {
 		t.Errorf("%s has a role or an alias of its own, which may be replaced and would stay", id)
@@ -94,7 +95,8 @@ func TestClouds_AreOpenedByOneRole(t *testing.T) {
 	d := parseTemplate(t)
 	role := d.Resources["CloudsRole"]
 	if role.Properties.RoleName != "lamplighter-${Stage}-clouds" {
-		t.Errorf("CloudsRole is called %q: administrators of other clouds have written lamplighter-<stage>-clouds into their trust",
+		t.Errorf("CloudsRole is called %q: administrators of other clouds have written lamplighter-<stage>-clouds "+
+			"into their trust",
 			role.Properties.RoleName)
 	}
 	for _, right := range []string{`"sts:AssumeRole"`, `"sts:GetWebIdentityToken"`} {
@@ -115,14 +117,16 @@ func TestClouds_AreOpenedByOneRole(t *testing.T) {
 				continue
 			}
 			if !f.Clouds || s["Resource"] != "CloudsRoleArn" || fmt.Sprint(s["Action"]) != "[sts:AssumeRole]" {
-				t.Errorf("%s may %s: it may assume CloudsRole at most, and that only if it declares Clouds", f.Name, text)
+				t.Errorf("%s may %s: it may assume CloudsRole at most, and that only if it declares Clouds", f.Name,
+					text)
 			}
 		}
 		if f.Clouds && !strings.Contains(fmt.Sprint(d.Resources[id].Properties.Policies), "CloudsRoleArn") {
 			t.Errorf("%s declares Clouds and may not assume CloudsRole", f.Name)
 		}
 	}
-	if want := []string{"connector", "discovery", "executor", "organisationsync", "billingsync"}; !slices.Equal(opens, want) {
+	want := []string{"connector", "discovery", "executor", "organisationsync", "billingsync"}
+	if !slices.Equal(opens, want) {
 		t.Errorf("%v open accounts of customers, want %v", opens, want)
 	}
 	shared := string(readAll(t)[stacks.Shared])
@@ -139,7 +143,8 @@ func TestPricesync_HasTheKeyOfGoogle(t *testing.T) {
 	}
 	_, text, _ := strings.Cut(string(files["infra/stacks/money.yaml"]), "\n  PricesyncFunction:")
 	text, _, _ = strings.Cut(text, "      Policies:")
-	const want = `LAMPLIGHTER_GOOGLE_PRICES_KEY: !If [ReadsGooglePrices, !Sub "{{resolve:secretsmanager:${GooglePricesKey}}}", ""]`
+	const want = `LAMPLIGHTER_GOOGLE_PRICES_KEY: !If [ReadsGooglePrices, ` +
+		`!Sub "{{resolve:secretsmanager:${GooglePricesKey}}}", ""]`
 	if !strings.Contains(text, want) {
 		t.Errorf("pricesync is not given the key by %s:%s", want, text)
 	}

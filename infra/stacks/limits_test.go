@@ -57,7 +57,7 @@ func parseTemplate(t *testing.T) templateDoc {
 func (d templateDoc) functions() map[string]string {
 	out := map[string]string{}
 	for id, r := range d.Resources {
-		if folder, ok := stacks.Folder(r.Properties.CodeURI); ok {
+		if folder, ok := stacks.ParseFolder(r.Properties.CodeURI); ok {
 			out[folder] = id
 		}
 	}
@@ -102,7 +102,8 @@ func TestTemplate_HasEveryFunctionAsDeclared(t *testing.T) {
 			t.Errorf("%s declares the stream of %q, and its template filters %q", f.Name, want, got)
 		}
 		if n := len(d.Resources[id].Properties.Events); n > 0 {
-			t.Errorf("%s has %d Events: SAM would retain what it makes of them; write the resources beside the function", id, n)
+			t.Errorf("%s has %d Events: SAM would retain what it makes of them; write the resources "+
+				"beside the function", id, n)
 		}
 	}
 	for folder := range deployed {
@@ -251,7 +252,8 @@ func TestTemplate_PoliciesFitIntoTheirRoles(t *testing.T) {
 	const most, warn = 10_240, 8_000
 	longest := strings.NewReplacer("${AWS::Partition}", "aws-us-gov", "${AWS::Region}", "ap-southeast-1",
 		"${AWS::AccountId}", "123456789012",
-		"${Stage}", "staging", "TableArn", "arn:aws-us-gov:dynamodb:ap-southeast-1:123456789012:table/"+strings.Repeat("t", 60),
+		"${Stage}", "staging", "TableArn",
+		"arn:aws-us-gov:dynamodb:ap-southeast-1:123456789012:table/"+strings.Repeat("t", 60),
 		"SecretsKeyArn", "arn:aws-us-gov:kms:ap-southeast-1:123456789012:key/"+strings.Repeat("k", 36))
 	for name, r := range parseTemplate(t).Resources {
 		b, err := json.Marshal(r.statements())

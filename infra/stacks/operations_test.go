@@ -48,8 +48,10 @@ func TestPruneVersions_DeletesWhatIsOldOfEachFunctionAndMachine(t *testing.T) {
 	}
 	dir := t.TempDir()
 	functions, machines := namesInProd(t)
-	fake := strings.NewReplacer("FUNCTIONS", strings.Join(functions, " "), "MACHINES", strings.Join(machines, " ")).Replace(fakeAWS)
-	if err := os.WriteFile(filepath.Join(dir, "aws"), []byte(fake), 0o700); err != nil { //nolint:gosec // it is to be run
+	names := strings.NewReplacer("FUNCTIONS", strings.Join(functions, " "), "MACHINES", strings.Join(machines, " "))
+	fake := names.Replace(fakeAWS)
+	program := filepath.Join(dir, "aws")
+	if err := os.WriteFile(program, []byte(fake), 0o700); err != nil { //nolint:gosec // it is to be run
 		t.Fatal(err)
 	}
 	cmd := exec.Command("bash", "infra/prune-versions", "prod")
@@ -124,11 +126,13 @@ func TestRestore_StopsWhateverWritesAndWaits(t *testing.T) {
 	}
 	slices.Sort(listed)
 	if slices.Sort(want); !slices.Equal(listed, want) {
-		t.Errorf("restore.md stops %v; functions that work by a schedule, a stream or an execution are %v", listed, want)
+		t.Errorf("restore.md stops %v; functions that work by a schedule, a stream or an execution are %v", listed,
+			want)
 	}
 	stop := strings.Index(page, "aws stepfunctions stop-execution")
 	if deploy := strings.Index(page, "**Deploy with them**"); stop < 0 || stop < deploy {
-		t.Errorf("restore.md stops waiting executions at %d, want that after the deployment at %d: the sweeper begins them anew", stop,
+		t.Errorf("restore.md stops waiting executions at %d, want that after the deployment at %d: "+
+			"the sweeper begins them anew", stop,
 			deploy)
 	}
 }

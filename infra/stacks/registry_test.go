@@ -46,8 +46,8 @@ func TestTemplate_SaysWhatFunctionsDeclare(t *testing.T) {
 	r := newRegistry(t, functions.All())
 	r.write()
 	if len(r.missing) > 0 {
-		t.Fatalf("the templates have no place for %s: give each function a list Policies with the two comment lines that its "+
-			"neighbours have, in one stack", strings.Join(r.missing, ", "))
+		t.Fatalf("the templates have no place for %s: give each function a list Policies with the two comment lines "+
+			"that its neighbours have, in one stack", strings.Join(r.missing, ", "))
 	}
 	for path, have := range readAll(t) {
 		want := r.files[path]
@@ -58,7 +58,8 @@ func TestTemplate_SaysWhatFunctionsDeclare(t *testing.T) {
 				t.Fatal(err)
 			}
 		default:
-			t.Errorf("%s does not say what functions declare: run `make registry` and read the difference; it begins with\n%s",
+			t.Errorf("%s does not say what functions declare: run `make registry` and read the difference; "+
+				"it begins with\n%s",
 				path, firstDifference(string(have), want))
 		}
 	}
@@ -209,7 +210,8 @@ func pathsOf(routes []functions.Route) string {
 			b.WriteString("              security: [{NONE: []}]\n")
 		}
 		fmt.Fprintf(&b, "              responses: {}\n              x-amazon-apigateway-integration:\n"+
-			"                {type: aws_proxy, httpMethod: POST, credentials: !Sub \"${GatewayRole.Arn}\", uri: !Sub \"%s%s\"}\n",
+			"                {type: aws_proxy, httpMethod: POST, credentials: !Sub \"${GatewayRole.Arn}\", "+
+			"uri: !Sub \"%s%s\"}\n",
 			"arn:${AWS::Partition}:apigateway:${AWS::Region}:lambda:path/2015-03-31/functions/"+
 				"arn:${AWS::Partition}:lambda:${AWS::Region}:${AWS::AccountId}:function:lamplighter-${Stage}-",
 			r.Function+":live/invocations")

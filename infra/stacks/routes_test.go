@@ -147,7 +147,8 @@ func TestTheTemplateRoutesEveryOperationToItsFunction(t *testing.T) {
 				t.Errorf("%s is routed for %s only, so that another method would be 404 instead of 405: route ANY",
 					op.Path, r.method)
 			case op.Public && !r.public:
-				t.Errorf("%s %s (%s) is public, yet its route asks the authorizer: run `make registry`", op.Method, op.Path, op.ID)
+				t.Errorf("%s %s (%s) is public, yet its route asks the authorizer: run `make registry`", op.Method,
+					op.Path, op.ID)
 			case !op.Public && r.public:
 				t.Errorf("%s %s (%s) needs a caller, yet its route %s skips the authorizer", op.Method, op.Path, op.ID,
 					r.path)

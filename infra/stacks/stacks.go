@@ -103,7 +103,7 @@ func ReadSizes(root string) (map[string]int, error) {
 	}
 	out := map[string]int{}
 	for _, r := range resources {
-		if folder, ok := Folder(r.Properties.CodeURI); ok {
+		if folder, ok := ParseFolder(r.Properties.CodeURI); ok {
 			if out[folder] = r.Properties.MemorySize; out[folder] == 0 {
 				out[folder] = shared.Globals.Function.MemorySize
 			}
@@ -112,5 +112,6 @@ func ReadSizes(root string) (map[string]int, error) {
 	return out, nil
 }
 
-// Folder returns the folder in functions/ that a CodeUri names, and false for a resource without code of this module.
-func Folder(codeURI string) (string, bool) { return strings.CutPrefix(codeURI, "../../build/") }
+// ParseFolder returns the folder in functions/ that a CodeUri names, and false for a resource without code of this
+// module.
+func ParseFolder(codeURI string) (string, bool) { return strings.CutPrefix(codeURI, "../../build/") }

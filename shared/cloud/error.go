@@ -1,7 +1,10 @@
 package cloud
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"net"
 	"net/http"
 
 	"lamplighter.dev/shared/foundation/fault"
@@ -35,6 +38,26 @@ type Error struct {
 	Code    string
 	Message string
 	Err     error
+}
+
+// ErrInvalid returns an error of class Invalid that is not the provider's: a check before a call.
+func ErrInvalid(format string, args ...any) error {
+	return &Error{Class: Invalid, Message: fmt.Sprintf(format, args...)}
+}
+
+// ErrUnsupported returns an error of class Unsupported that is not the provider's.
+func ErrUnsupported(format string, args ...any) error {
+	return &Error{Class: Unsupported, Message: fmt.Sprintf(format, args...)}
+}
+
+// ErrNotFound returns an error of class NotFound that is not the provider's.
+func ErrNotFound(format string, args ...any) error {
+	return &Error{Class: NotFound, Message: fmt.Sprintf(format, args...)}
+}
+
+// ErrMoving returns an error of class Moving that is not the provider's.
+func ErrMoving(format string, args ...any) error {
+	return &Error{Class: Moving, Message: fmt.Sprintf(format, args...)}
 }
 
 // Error returns operation, code and message.
@@ -85,4 +108,18 @@ func CodeOf(err error) string {
 		return e.Code
 	}
 	return ""
+}
+
+// UnansweredCode returns the code of an error that is not an answer of the provider: Cancelled, Timeout or NoAnswer.
+// The call may or may not have taken effect.
+func UnansweredCode(err error) string {
+	timeout, ok := errors.AsType[net.Error](err)
+	switch {
+	case errors.Is(err, context.Canceled):
+		return "Cancelled"
+	case errors.Is(err, context.DeadlineExceeded), ok && timeout.Timeout():
+		return "Timeout"
+	default:
+		return "NoAnswer"
+	}
 }

@@ -58,9 +58,12 @@ func (b *bad) tooLarge(t *testing.T) {
 }
 
 // forged is members that clients may not set.
-const forged = `"id":"grp_00000000000000000000000000","orgId":"org_00000000000000000000000000","organisationID":"x","role":"owner","roles":["owner"],` +
-	`"isAdmin":true,"createdAt":"2001-01-01T00:00:00Z","updatedAt":"2001-01-01T00:00:00Z","createdBy":"usr_forged","ownerId":"usr_forged","status":"connected",` +
-	`"emailVerified":true,"verified":true,"resourceCount":4711,"memberCount":4711,"jobID":"job_forged","sealed":"x","changedBy":"manual:god","reason":"forged",` +
+const forged = `"id":"grp_00000000000000000000000000","orgId":"org_00000000000000000000000000","organisationID":"x",` +
+	`"role":"owner","roles":["owner"],` +
+	`"isAdmin":true,"createdAt":"2001-01-01T00:00:00Z","updatedAt":"2001-01-01T00:00:00Z","createdBy":"usr_forged",` +
+	`"ownerId":"usr_forged","status":"connected",` +
+	`"emailVerified":true,"verified":true,"resourceCount":4711,"memberCount":4711,"jobID":"job_forged","sealed":"x",` +
+	`"changedBy":"manual:god","reason":"forged",` +
 	`"epoch":9,"expires":"2001-01-01T00:00:00Z","pk":"ORG#x","__proto__":{"role":"owner"}`
 
 func (b *bad) massAssignment(t *testing.T) {
@@ -77,7 +80,8 @@ func (b *bad) massAssignment(t *testing.T) {
 		{http.MethodPut, account, `{"name":"Forged","provider":"aws","cloudAccountID":"999",` + forged + `}`},
 		{
 			http.MethodPost, "/cloud-accounts",
-			`{"name":"Forged 2","provider":"simulated","cloudAccountID":"forged","authMethod":"simulated","permissionLevel":"read_write","credentials":{"size":"1"},` + forged + `}`,
+			`{"name":"Forged 2","provider":"simulated","cloudAccountID":"forged","authMethod":"simulated",` +
+				`"permissionLevel":"read_write","credentials":{"size":"1"},` + forged + `}`,
 		},
 		{http.MethodGet, group + "?orgId=org_0&role=owner", ""},
 	} {
@@ -161,7 +165,8 @@ func (b *bad) strangeNames(t *testing.T) {
 			{http.MethodPut, "/cloud-accounts/" + b.e["accountID"], `{"name":%}`},
 			{
 				http.MethodPost, "/cloud-accounts",
-				`{"name":%,"provider":"simulated","cloudAccountID":"named","authMethod":"simulated","permissionLevel":"read_only","credentials":{"size":"1"}}`,
+				`{"name":%,"provider":"simulated","cloudAccountID":"named","authMethod":"simulated",` +
+					`"permissionLevel":"read_only","credentials":{"size":"1"}}`,
 			},
 		} {
 			quoted, err := json.Marshal(name)

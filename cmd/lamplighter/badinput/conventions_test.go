@@ -84,7 +84,8 @@ func (b *bad) times(t *testing.T) {
 			for _, text := range nonsense {
 				w := b.ask(t, op.Method, b.target(op, "", "")+"?"+name+"="+url.QueryEscape(text), "")
 				want := fmt.Sprintf(
-					`%s: expected a time as RFC 3339, such as 2026-11-22T09:30:00Z, or a date, such as 2026-11-22, got %q`, name, text)
+					`%s: expected a time as RFC 3339, such as 2026-11-22T09:30:00Z, or a date, `+
+						`such as 2026-11-22, got %q`, name, text)
 				if w.Code != http.StatusBadRequest || message(w.Body.Bytes()) != want {
 					t.Errorf("%s?%s=%s: %d %s, want %s", op.OperationID, name, text, w.Code, w.Body, want)
 				}

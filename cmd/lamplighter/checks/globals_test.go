@@ -35,8 +35,10 @@ func TestProcessGlobals_AreFound(t *testing.T) {
 		source string
 		found  bool
 	}{
-		"a table":                      {`var t = map[string]int{"a": 1}; func f() int { return t["a"] }`, false},
-		"a table that is worked out":   {`var t = func() map[string]int { m := map[string]int{}; m["a"] = 1; return m }()`, false},
+		"a table": {`var t = map[string]int{"a": 1}; func f() int { return t["a"] }`, false},
+		"a table that is worked out": {
+			`var t = func() map[string]int { m := map[string]int{}; m["a"] = 1; return m }()`, false,
+		},
 		"a constant that is made late": {`var t = sync.OnceValue(func() int { return 1 })`, false},
 		"a local of the same name":     {`var t = 1; func f() { t := 2; t = 3; _ = t }`, false},
 		"a parameter of the same name": {

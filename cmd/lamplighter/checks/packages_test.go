@@ -43,7 +43,8 @@ func TestInventory_ImportsNothingAboutMoney(t *testing.T) {
 // oneCaller lists the packages of shared/ that only one function or one package imports, with the reason why each is
 // a package of its own.
 var oneCaller = map[string]string{
-	"shared/cloud/gcp/googlerest":    "knows the requests and answers of Google's APIs and no kinds, and is tested alone",
+	"shared/cloud/gcp/googlerest": "knows the requests and answers of Google's APIs and no kinds, " +
+		"and is tested alone",
 	"shared/engine/mail/ses":         "keeps the client of SES out of the functions that only queue mail",
 	"shared/foundation/parquetguard": "knows nothing of bills, and is fuzzed and attacked alone",
 }

@@ -46,28 +46,20 @@ var realWaits = map[string]struct {
 		"a benchmark looks at the memory of its process now and then",
 	},
 	"functions/discovery/down_test.go": {6, "in a bubble of synctest, where no real time passes"},
-	"functions/billingsync/fixture_test.go": {
-		1,
-		"the clock of an engine that hurries, so that its waits are short and its time limits are not",
-	},
-	"functions/discovery/fixture_test.go": {
-		1,
-		"the clock of an engine that hurries, so that its waits are short and its time limits are not",
-	},
-	"functions/executor/kill_test.go": {1, "a process is killed at a random moment"},
-	"functions/executor/rescale_kill_test.go": {
-		2,
-		"a process is killed at a random moment, on a clock that hurries",
-	},
+	"functions/executor/kill_test.go":  {1, "a process is killed at a random moment"},
 	"shared/cloud/kubernetes/controlplane_test.go": {
 		1,
 		"a control plane is processes of its own, which are asked whether they are ready",
 	},
-	"shared/cloud/kubernetes/peers_test.go":    {1, "a controller manager acts in its own time"},
-	"shared/api/audit/append_test.go":          {1, "in a bubble of synctest, where no real time passes"},
-	"shared/api/rest/limit_test.go":            {1, "in a bubble of synctest, where no real time passes"},
-	"shared/api/rest/audit_store_test.go":      {2, "in a bubble of synctest, where no real time passes"},
-	"shared/cloud/aws/peers_test.go":           {1, "moto_server starts"},
+	"shared/cloud/kubernetes/peers_test.go": {1, "a controller manager acts in its own time"},
+	"shared/api/audit/append_test.go":       {1, "in a bubble of synctest, where no real time passes"},
+	"shared/api/rest/limit_test.go":         {1, "in a bubble of synctest, where no real time passes"},
+	"shared/api/rest/audit_store_test.go":   {2, "in a bubble of synctest, where no real time passes"},
+	"shared/cloud/aws/peers_test.go":        {1, "moto_server starts"},
+	"shared/testkit/clocktest/clocktest.go": {
+		1,
+		"the clock of an engine that hurries, so that its waits are short and its time limits are not",
+	},
 	"shared/testkit/clouds/awstwin/faults.go":  {1, "a request that stalls until its client gives up"},
 	"shared/testkit/clouds/cloudtest/group.go": {1, "a real cloud, or one of another maker, moves on"},
 	"shared/domain/cost/bench_test.go": {

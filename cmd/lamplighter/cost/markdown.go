@@ -29,7 +29,7 @@ func Table(bills []Bill) string {
 		}
 	}
 	row("**sum, month 1**", func(bill Bill) string { list, _ := bill.Total(); return "**" + dollars(list) + "**" })
-	row("**after what AWS gives for ever**", func(bill Bill) string {
+	row("**after AWS's permanent free allowance**", func(bill Bill) string {
 		_, paid := bill.Total()
 		return "**" + dollars(paid) + "**"
 	})
@@ -75,7 +75,7 @@ func Samples(m Measured) string {
 			total(s.Transitions), s.KeyCalls, s.CloudCalls)
 	}
 	row("first discovery of an account", m.First)
-	row("pass over it in which nothing has changed", m.Pass)
+	row("pass over it without changes", m.Pass)
 	row("pass that collects metrics, once a day", m.Collection)
 	row("stop and start of a group", m.Bulks)
 	for _, r := range requests {

@@ -24,7 +24,7 @@ type Price struct {
 	USD    string `json:"usd"`
 	Per    int64  `json:"per"`
 	Unit   string `json:"unit"`
-	Free   int64  `json:"free"` // of it each month, for ever
+	Free   int64  `json:"free"` // units each month, permanently
 	Source string `json:"source"`
 }
 

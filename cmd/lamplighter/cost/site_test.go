@@ -56,7 +56,7 @@ func open(t *testing.T) *site {
 	service, err := local.Open(local.Options{
 		Root: root, Dir: s.dir, NoSync: true, Clock: clock.System{}, BaseURL: "https://lamplighter.test",
 		Version: "cost",
-		Log:     platform.JSONLog(s.Ledger), Sender: nobody{}, Observer: s.Ledger,
+		Log:     platform.JSONLog(s.Ledger), Sender: discardMails{}, Observer: s.Ledger,
 	})
 	s.must(err)
 	s.Service, s.cloud = service, service.Providers[simulated.Name]
@@ -70,10 +70,10 @@ func open(t *testing.T) *site {
 	return s
 }
 
-// nobody is a mail sender that accepts every mail and drops it.
-type nobody struct{}
+// discardMails is a mail sender that accepts every mail and drops it.
+type discardMails struct{}
 
-func (nobody) Send(context.Context, mail.Message) error { return nil }
+func (discardMails) Send(context.Context, mail.Message) error { return nil }
 
 func (s *site) must(err error) {
 	s.Helper()

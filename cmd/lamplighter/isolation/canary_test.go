@@ -216,7 +216,8 @@ func (c *canary) clouds() {
 			r.Header.Get("X-Amz-Security-Token"))
 	}))
 	defer echo.Close()
-	aws := `{"name":"AWS","provider":"aws","cloudAccountID":"111122223333","authMethod":"temporary_credentials","permissionLevel":"read_only",` +
+	aws := `{"name":"AWS","provider":"aws","cloudAccountID":"111122223333","authMethod":"temporary_credentials",` +
+		`"permissionLevel":"read_only",` +
 		`"credentials":{"accessKeyID":"AKIACANARY","secretAccessKey":"` + c.secrets["an AWS secret"] +
 		`","sessionToken":"` + c.secrets["an AWS session"] + `"},"endpointURL":"`
 	if w := c.send(false, http.MethodPost, "/cloud-accounts", aws+echo.URL+`"}`); w.Code != http.StatusBadRequest ||
@@ -228,7 +229,8 @@ func (c *canary) clouds() {
 	seed := func(what, more string) string {
 		return `"credentials":{"size":"20","transitionSeconds":"0.05","seed":"` + c.secrets[what] + `"` + more + `}`
 	}
-	sim := `{"name":"Simulated","provider":"simulated","cloudAccountID":"canary-1","authMethod":"simulated","permissionLevel":"read_write",`
+	sim := `{"name":"Simulated","provider":"simulated","cloudAccountID":"canary-1","authMethod":"simulated",` +
+		`"permissionLevel":"read_write",`
 	c.send(false, http.MethodPost, "/cloud-accounts", sim+seed("a simulated credential", `,"refuse":"true"`)+`}`)
 	w := c.succeed(false, http.MethodPost, "/cloud-accounts", sim+seed("a simulated credential", "")+`}`,
 		"Idempotency-Key", "connect")

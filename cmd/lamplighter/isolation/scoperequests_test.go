@@ -156,7 +156,8 @@ var narrowBodies = map[string]json.RawMessage{
 	"createSubscription": json.RawMessage(
 		`{"channelID":"<channelID>","eventType":"resource.failed","scopeType":"resource","scopeID":"<resourceUID>"}`),
 	"upsertSubscriptions": json.RawMessage(
-		`{"subscriptions":[{"channelID":"<channelID>","eventType":"resource.stopped","scopeType":"resource","scopeID":"<resourceUID>"}]}`),
+		`{"subscriptions":[{"channelID":"<channelID>","eventType":"resource.stopped","scopeType":"resource",` +
+			`"scopeID":"<resourceUID>"}]}`),
 }
 
 // fillSample puts values into the places of a sample body.

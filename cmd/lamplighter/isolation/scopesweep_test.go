@@ -91,7 +91,8 @@ func (v *scopeSweep) secretsOf(worlds []*scopeWorld, ids map[string]map[string]b
 func (v *scopeSweep) run() {
 	v.eachOperation(v.isRead, v.readOwn)
 	v.eachOperation(func(probe.Operation) bool { return true }, v.askForeign)
-	v.eachOperation(func(op probe.Operation) bool { return !v.isRead(op) && op.Method != http.MethodDelete }, v.changeOwn)
+	v.eachOperation(func(op probe.Operation) bool { return !v.isRead(op) && op.Method != http.MethodDelete },
+		v.changeOwn)
 	v.theirs.Service.WaitSettled()
 	v.eachOperation(v.isRead, v.readOwn)
 	slices.Reverse(v.ops) // subscriptions before their channels
@@ -197,7 +198,9 @@ func (v *scopeSweep) readOwn(op probe.Operation) {
 		for _, p := range op.Parameters {
 			for _, value := range v.choices(op, p.Value.Name) {
 				if p.Value.In == "query" {
-					v.send(op, target+probe.QuerySeparator(target)+url.QueryEscape(p.Value.Name)+"="+url.QueryEscape(value), "", value)
+					v.send(op,
+						target+probe.QuerySeparator(target)+url.QueryEscape(p.Value.Name)+"="+url.QueryEscape(value),
+						"", value)
 				}
 			}
 		}

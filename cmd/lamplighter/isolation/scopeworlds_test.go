@@ -166,7 +166,8 @@ func shareBetween(t *testing.T, c *probe.Caller, a, b *scopeWorld) {
 	c.Call(http.MethodPost, "/resource-groups/"+group.ID+"/overrides",
 		map[string]any{"action": "force_on", "expiresAt": until}, nil)
 	c.Service.WaitSettled()
-	start := c.Service.Clock.Now().Add(time.Duration(len(a.marker)+int(a.marker[len(a.marker)-1])) * 24 * time.Hour).UTC()
+	days := len(a.marker) + int(a.marker[len(a.marker)-1])
+	start := c.Service.Clock.Now().Add(time.Duration(days) * 24 * time.Hour).UTC()
 	c.Call(http.MethodPost, "/event-readiness", map[string]any{
 		"name": name, "eventStart": start.Format(time.RFC3339), "eventEnd": start.Add(time.Hour).Format(time.RFC3339),
 		"expectedMultiplier": 2, "timezone": "UTC",

@@ -90,7 +90,9 @@ var secretMembers = map[string]secretMember{
 	"updateLegacyNotification notifyOnStart":    {stays: noDestination},
 	"updateLegacyNotification notifyOnStop":     {stays: noDestination},
 
-	"updateWebhook url":        {stays: "it is a secret itself, and replaced as a whole; the signing key is never sent"},
+	"updateWebhook url": {
+		stays: "it is a secret itself, and replaced as a whole; the signing key is never sent",
+	},
 	"updateWebhook enabled":    {stays: noDestination},
 	"updateWebhook eventTypes": {stays: noDestination},
 	"updateWebhook name":       {stays: noDestination},

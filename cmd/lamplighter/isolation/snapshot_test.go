@@ -31,8 +31,8 @@ func (w *sweep) snapshot(c *probe.Caller, e probe.Values) map[string]string {
 				path += probe.QuerySeparator(path) + p.Value.Name + "=" + url.QueryEscape(e.Value(op, p.Value.Name))
 			case recent[op.OperationID] && p.Value.Name == "from":
 				// the default is the present moment
-				path += probe.QuerySeparator(path) + "from=" + probe.Yesterday.Format(time.DateOnly) + "&to=" + probe.Yesterday.AddDate(0, 0,
-					1).Format(time.DateOnly)
+				path += probe.QuerySeparator(path) + "from=" + probe.Yesterday.Format(time.DateOnly) +
+					"&to=" + probe.Yesterday.AddDate(0, 0, 1).Format(time.DateOnly)
 			case p.Value.Name == "limit":
 				path += probe.QuerySeparator(path) + "limit=100"
 			case op.OperationID == "previewSchedule" && p.Value.Name == "from":

@@ -277,7 +277,8 @@ func (w *sweep) ask(op probe.Operation, at slot, foreign string) (int, string) {
 		switch {
 		case p.Value.In == "path":
 			path = strings.ReplaceAll(path, "{"+p.Value.Name+"}", url.PathEscape(v))
-		case p.Value.In == "query" && (v == foreign || p.Value.Required || probe.OneOfRequired[op.OperationID+" "+p.Value.Name]):
+		case p.Value.In == "query" && (v == foreign || p.Value.Required ||
+			probe.OneOfRequired[op.OperationID+" "+p.Value.Name]):
 			query.Set(p.Value.Name, v)
 		}
 	}

@@ -30,7 +30,8 @@ type noteBody struct{ Body NewNote }
 // notes returns a group that writes a partition of its own.
 func notes(p *platform.Platform) *rest.Group {
 	g := rest.NewGroup("")
-	rest.Handle(g, rest.Op{ID: "writeNote", Method: http.MethodPost, Path: "/notes", SignedIn: true, Summary: "Write a note"},
+	rest.Handle(g,
+		rest.Op{ID: "writeNote", Method: http.MethodPost, Path: "/notes", SignedIn: true, Summary: "Write a note"},
 		func(ctx context.Context, in *noteBody) (map[string]string, error) {
 			k := table.Key{PK: table.OrgPK(identity.CallerFrom(ctx).Org) + "NOTE", SK: "1"}
 			it, err := table.NewItem(k, in.Body)
@@ -84,8 +85,9 @@ func TestServing_RefusesAPartitionThatIsNotDeclared(t *testing.T) {
 			if there := err == nil; there != (c.want == http.StatusOK) || !there && !fault.Is(err, fault.NotFound) {
 				t.Errorf("written: %t, %v", there, err)
 			}
-			if said := strings.Contains(log.String(),
-				`the function notes does not declare that it may write the partition`); said == (c.want == http.StatusOK) {
+			said := strings.Contains(log.String(),
+				`the function notes does not declare that it may write the partition`)
+			if said == (c.want == http.StatusOK) {
 				t.Errorf("the log: %s", log.String())
 			}
 		})

@@ -25,7 +25,10 @@ var demoAccounts = []struct {
 	cloud.Account
 }{
 	{"Demo cloud", cloud.Account{NativeID: "123456789012", Credentials: map[string]string{"size": "200"}}},
-	{"Demo data", cloud.Account{NativeID: "210987654321", Credentials: map[string]string{"size": "40", "seed": "2", "regions": "eu-central-1", "bills": "focus"}}},
+	{"Demo data", cloud.Account{
+		NativeID:    "210987654321",
+		Credentials: map[string]string{"size": "40", "seed": "2", "regions": "eu-central-1", "bills": "focus"},
+	}},
 	{"Demo clusters", cloud.Account{NativeID: "321098765432", Credentials: map[string]string{
 		"size": "60", "seed": "3", "regions": "eu-west-1", "kinds": "aws-ec2,kubernetes-*", "bills": "focus",
 	}}},

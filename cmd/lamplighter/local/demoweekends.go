@@ -32,8 +32,10 @@ type demoSchedule struct {
 func (s *Service) seedWeekends(ctx context.Context, c *Client, org string, found []resource) error {
 	var made demoSchedule
 	err := c.Do(ctx, http.MethodPost, "/schedules", map[string]any{
-		"name":        "Weekends off",
-		"description": "Disabled, so that nothing stops while you look around; the state history has what it did before", "enabled": false,
+		"name": "Weekends off",
+		"description": "Disabled, so that nothing stops while you look around; " +
+			"the state history has what it did before",
+		"enabled": false,
 		"crons": []map[string]string{
 			{"cronExpression": "0 6 * * 6", "action": "stop"},
 			{"cronExpression": "0 18 * * 0", "action": "start"},

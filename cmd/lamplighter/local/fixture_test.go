@@ -94,7 +94,9 @@ func (e *fixture) act(uid string, verb cloud.Verb, ended bool) string {
 	}
 	a.AppendLog(a.CreatedAt, "intent", "ok", "asked for")
 	row := apitest.Value(execution.NewActionItem(org, a))(e)
-	e.Write(table.Put(row), execution.CountItems(org, execution.ActionList, row.Expires, 1, a.ID))
+	e.Write(table.Put(row), execution.CountItems(org, execution.ItemCount{
+		List: execution.ActionList, Number: 1, Expires: row.Expires, ShardBy: a.ID,
+	}))
 	if ended {
 		e.Must(execution.SettleActions(e.In(org), e.Table, org,
 			[]execution.Outcome{{Action: a, Status: execution.Succeeded, Changed: true, At: e.Clock.Now()}}))

@@ -57,7 +57,7 @@ func (o *oracle) groupsAndTeams() {
 		o.same("count of "+id, got["memberCount"], len(members))
 	}
 	got, total, status := o.items(o.c, "/resource-groups")
-	o.list("groups", "resource-groups:read", got, total, status, wantGroups)
+	o.list(listing{"groups", got, total, status}, "resource-groups:read", wantGroups)
 	all = o.all("/teams")
 	for _, t := range all {
 		if o.team(t["id"].(string)) {
@@ -67,7 +67,7 @@ func (o *oracle) groupsAndTeams() {
 		}
 	}
 	got, total, status = o.items(o.c, "/teams")
-	o.list("teams", "teams:read", got, total, status, wantTeams)
+	o.list(listing{"teams", got, total, status}, "teams:read", wantTeams)
 }
 
 // asAny returns nil for no members, which are left out of a record.
@@ -78,16 +78,23 @@ func asAny(members []any) any {
 	return members
 }
 
-// list compares a list and its total with the expected items. It expects status 403 if the caller has the policy
+// listing is the answer of an operation that lists things; name is how a failure calls them.
+type listing struct {
+	name          string
+	items         []record
+	total, status int
+}
+
+// list compares a listing and its total with the expected items. It expects status 403 if the caller has the policy
 // nowhere.
-func (o *oracle) list(what, policy string, got []record, total, status int, want []record) { //nolint:revive // all of one answer
+func (o *oracle) list(got listing, policy string, want []record) {
 	o.Helper()
 	if !o.anywhere(policy) {
-		o.same("status of "+what, status, http.StatusForbidden)
+		o.same("status of "+got.name, got.status, http.StatusForbidden)
 		return
 	}
-	o.same(what, got, want)
-	o.same("total of "+what, total, len(want))
+	o.same(got.name, got.items, want)
+	o.same("total of "+got.name, got.total, len(want))
 }
 
 func (o *oracle) actionsAndHistory(r *rand.Rand) {
@@ -131,7 +138,7 @@ func (o *oracle) filtered(path, field string) {
 		}
 	}
 	got, total, status := o.items(o.c, path)
-	o.list(path, "actions:read", got, total, status, want)
+	o.list(listing{path, got, total, status}, "actions:read", want)
 }
 
 func (o *oracle) bulkActions() {

@@ -28,7 +28,8 @@ func TestTakeUpload_OnlyUntilTheImportEnds(t *testing.T) {
 	put := func() int {
 		w := httptest.NewRecorder()
 		address := apitest.Value(files.Address(t.Context(), billimport.UploadName(org, u.ID), 4, u.ExpiresAt))(t)
-		s.takeUpload(w, httptest.NewRequest(http.MethodPut, strings.TrimPrefix(address, "http://127.0.0.1"), strings.NewReader("bill")), files)
+		path := strings.TrimPrefix(address, "http://127.0.0.1")
+		s.takeUpload(w, httptest.NewRequest(http.MethodPut, path, strings.NewReader("bill")), files)
 		return w.Code
 	}
 	store := func() {

@@ -14,7 +14,7 @@ type client struct {
 	in *bufio.Reader
 }
 
-func dial(t *testing.T, l net.Listener) client {
+func dialListener(t *testing.T, l net.Listener) client {
 	t.Helper()
 	c, err := net.Dial("tcp", l.Addr().String())
 	if err != nil {

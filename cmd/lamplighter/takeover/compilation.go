@@ -35,8 +35,8 @@ type Compilation struct {
 	err    error
 }
 
-// Compile starts the command in a shell. The command is killed when ctx ends.
-func Compile(ctx context.Context, command string, clk clock.Clock) (*Compilation, error) {
+// StartCompilation starts the command in a shell. The command is killed when ctx ends.
+func StartCompilation(ctx context.Context, command string, clk clock.Clock) (*Compilation, error) {
 	c := newCompilation(clk)
 	cmd := exec.CommandContext(ctx, "sh", "-c", command) //nolint:gosec // the command line names it
 	inGroup(cmd)
@@ -159,7 +159,7 @@ func (c *Compilation) Output() string {
 }
 
 // The estimate of the remaining time uses the speed so far. It begins with the speed of two quiet cores: usualSpeed
-// bytes of source a second count for the first usualTime. Linking takes linking besides. Until the packages are
+// bytes of source a second count for the first usualTime. Linking adds linking to the time. Until the packages are
 // listed, perhaps after a download, they are assumed to have usualBytes.
 const (
 	usualBytes = 70_000_000

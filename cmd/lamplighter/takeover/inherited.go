@@ -34,7 +34,7 @@ type inherit struct {
 type Inherited struct {
 	net.Listener
 
-	Left     time.Time // when the program before accepted its last connection
+	Left     time.Time // when the previous program accepted its last connection
 	accepted chan accepted
 	closed   chan struct{}
 	close    sync.Once
@@ -45,9 +45,9 @@ type accepted struct {
 	err  error
 }
 
-// Inherit returns the listener and connections of the program before, or nil if there was none. Call it once, before
-// any other code reads the environment.
-func Inherit() (*Inherited, error) {
+// InheritListener returns the listener and connections of the previous program, or nil if there was none. Call it once,
+// before any other code reads the environment.
+func InheritListener() (*Inherited, error) {
 	fd, err := strconv.Atoi(os.Getenv(variable))
 	if err != nil {
 		return nil, nil //nolint:nilnil,nilerr // nothing was left
@@ -59,7 +59,7 @@ func Inherit() (*Inherited, error) {
 	var left legacy
 	err = json.NewDecoder(f).Decode(&left)
 	if err = errors.Join(err, f.Close()); err != nil {
-		return nil, fmt.Errorf("read what the program before left: %w", err)
+		return nil, fmt.Errorf("read the state of the previous program: %w", err)
 	}
 	return left.open()
 }
@@ -139,7 +139,7 @@ func (in *Inherited) Close() error {
 	return in.Listener.Close()
 }
 
-// resumed is an inherited connection. Its Read returns first the bytes that the program before has already read.
+// resumed is an inherited connection. Its Read returns first the bytes that the previous program has already read.
 type resumed struct {
 	net.Conn
 	unread []byte

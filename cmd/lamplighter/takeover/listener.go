@@ -61,7 +61,7 @@ func (l *Listener) Close() error {
 // Attach makes the listener follow the requests of the server: it sets ConnState and ConnContext and wraps Handler.
 func (l *Listener) Attach(server *http.Server) {
 	next := server.Handler
-	server.ConnState = watch
+	server.ConnState = watchConn
 	server.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
 		return context.WithValue(ctx, connKey{}, c)
 	}
@@ -76,8 +76,8 @@ func (l *Listener) Attach(server *http.Server) {
 // connKey is the key of the context value that holds the connection of a request.
 type connKey struct{}
 
-// watch follows the states of a connection.
-func watch(nc net.Conn, state http.ConnState) {
+// watchConn follows the states of a connection.
+func watchConn(nc net.Conn, state http.ConnState) {
 	c, ours := nc.(*conn)
 	switch {
 	case !ours:

@@ -28,7 +28,7 @@ func TestListener_KeepsConnectionsWithoutARequestUnderWay(t *testing.T) {
 	l.Attach(server)
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(l) }()
-	idle, slow := dial(t, l), dial(t, l)
+	idle, slow := dialListener(t, l), dialListener(t, l)
 	idle.get(t, "/")
 	slow.send(t, "/slow")
 	<-entered
@@ -67,13 +67,13 @@ func TestListener_WritesNothingToANewConnectionThatItKeeps(t *testing.T) {
 	server := &http.Server{}
 	l.Attach(server)
 	server.ConnState = func(c net.Conn, state http.ConnState) {
-		watch(c, state)
+		watchConn(c, state)
 		if state == http.StateClosed {
 			close(closed)
 		}
 	}
 	go server.Serve(l)
-	fresh := dial(t, l)
+	fresh := dialListener(t, l)
 	for !l.isReading() {
 		runtime.Gosched()
 	}
@@ -110,11 +110,11 @@ func TestListener_KeepsARequestThatTheServerDrops(t *testing.T) {
 			close(read)
 			<-shutting
 		}
-		watch(c, state)
+		watchConn(c, state)
 	}
 	server.RegisterOnShutdown(func() { close(shutting) })
 	go server.Serve(l)
-	c := dial(t, l)
+	c := dialListener(t, l)
 	c.send(t, "/")
 	<-read
 	if err = l.Leave(t.Context(), server); err != nil {

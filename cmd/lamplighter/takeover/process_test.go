@@ -80,7 +80,8 @@ func startStage(t *testing.T) *stage {
 		t.Fatal(err)
 	}
 	compile := "read result <" + gate + "; if [ $result != 0 ]; then echo a.go:1:1: broken; fi; exit $result"
-	s.cmd = exec.CommandContext(context.WithoutCancel(t.Context()), filepath.Join(folder, "first"), "serve", //nolint:gosec // compiled above
+	first := filepath.Join(folder, "first")
+	s.cmd = exec.CommandContext(context.WithoutCancel(t.Context()), first, "serve", //nolint:gosec // compiled above
 		"-compile", compile, "-successor", filepath.Join(folder, "complete"),
 		"-root", "../../..", "-dir", s.dir, "-addr", "127.0.0.1:0")
 	s.cmd.Stdout, s.cmd.Stderr = s, s

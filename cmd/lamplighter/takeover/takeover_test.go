@@ -277,7 +277,9 @@ func TestTakeover_ConnectsAccountsThatWaited(t *testing.T) {
 	account1 := map[string]any{
 		"provider": "aws", "cloudAccountID": awstwin.Account, "name": "Real", "authMethod": "static_keys",
 		"permissionLevel": "read_write", "endpointURL": server.URL, "regions": []string{"eu-west-1"},
-		"credentials": map[string]string{"accessKeyID": awstwin.AccessKey, "secretAccessKey": "a-secret-of-the-account"},
+		"credentials": map[string]string{
+			"accessKeyID": awstwin.AccessKey, "secretAccessKey": "a-secret-of-the-account",
+		},
 	}
 	right := call[account](t, w, http.MethodPost, "/cloud-accounts", account1)
 	account1["cloudAccountID"], account1["name"] = "999999999999", "Wrong"
@@ -312,7 +314,9 @@ func TestTakeover_GoesOnWhenTheCompilationFails(t *testing.T) {
 	got := call[struct{ Status, Error string }](t, w, http.MethodPost, "/cloud-accounts", map[string]any{
 		"provider": "aws", "cloudAccountID": "111122223333", "name": "Real", "authMethod": "static_keys",
 		"permissionLevel": "read_write",
-		"credentials":     map[string]string{"accessKeyID": "AKIAIOSFODNN7EXAMPLE", "secretAccessKey": "a-secret-of-the-account"},
+		"credentials": map[string]string{
+			"accessKeyID": "AKIAIOSFODNN7EXAMPLE", "secretAccessKey": "a-secret-of-the-account",
+		},
 	})
 	if got.Status != "connecting" || !strings.Contains(got.Error, "could not be compiled (a.go:1:1: broken") {
 		t.Errorf("%+v", got)

@@ -1,5 +1,5 @@
-// Command bare is the least that a Lambda on DynamoDB can be: the runtime, the client, one read, one answer. The start of
-// our functions is measured against it.
+// Command bare is the least that a Lambda on DynamoDB can be: the runtime, the client, one read, one answer. The start
+// of our functions is measured against it.
 package main
 
 import (

@@ -24,7 +24,8 @@ func TestSplit_IsAsTheSpecificationSays(t *testing.T) {
 	base := Rates{GPU: money.FromInt(30), CPU: money.FromInt(30), Memory: money.FromInt(10)}
 	parts, err := Split([]Node{n}, []Container{
 		{
-			Node: "n", Namespace: "shop", Workload: "web", Requested: of("0.5", "0.25", "0"), Used: of("0.1", "0.5", "0"),
+			Node: "n", Namespace: "shop", Workload: "web", Requested: of("0.5", "0.25", "0"),
+			Used:  of("0.1", "0.5", "0"),
 			Hours: money.FromInt(730),
 		},
 		{Node: "n", Namespace: "shop", Workload: "web", Requested: of("0.5", "0", "0"), Hours: money.FromInt(365)},

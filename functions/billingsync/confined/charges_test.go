@@ -71,7 +71,9 @@ func TestCharges_ArriveAsTheyWereSent(t *testing.T) {
 // FuzzCharges decodes any bytes: the result is charges or an error.
 func FuzzCharges(f *testing.F) {
 	var e encoder
-	e.add(1, &bill.Charge{BillingCurrency: "USD", BilledCost: money.FromInt(3), Tags: []bill.Tag{{Key: "a", Value: "b"}}})
+	e.add(1, &bill.Charge{
+		BillingCurrency: "USD", BilledCost: money.FromInt(3), Tags: []bill.Tag{{Key: "a", Value: "b"}},
+	})
 	f.Add(e.b)
 	f.Fuzz(func(_ *testing.T, b []byte) {
 		var d decoder

@@ -62,10 +62,10 @@ func New(command []string, limit int64) *Reader {
 	return &Reader{command: command, limit: limit, slots: make(chan struct{}, atOnce)}
 }
 
-// Read is bill.Read in a child process. A child that ends before its answer is fault.Invalid, because the file is the
-// cause.
-func (r *Reader) Read( //nolint:revive // the parameters of bill.Read
-	ctx context.Context, form cloud.BillForm, name string, file cloud.BillReader, take func(*bill.Charge) error,
+// Read is billfile.Read in a child process. A child that ends before its answer is fault.Invalid, because the file is
+// the cause.
+func (r *Reader) Read(ctx context.Context, form cloud.BillForm, name string, file cloud.BillReader,
+	take func(*bill.Charge) error,
 ) (billfile.Totals, error) {
 	select {
 	case r.slots <- struct{}{}:
@@ -192,7 +192,8 @@ func (s *session) answerRead(kind byte, content []byte) error {
 	if kind == askRead {
 		n, err = s.file.Read(p)
 	} else {
-		n, err = s.file.ReadAt(p, int64(binary.LittleEndian.Uint64(content[4:]))) //nolint:gosec // a wrong offset is an error
+		at := int64(binary.LittleEndian.Uint64(content[4:])) //nolint:gosec // a wrong offset is an error
+		n, err = s.file.ReadAt(p, at)
 	}
 	status := byte(readOK)
 	switch {

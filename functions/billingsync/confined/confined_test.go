@@ -100,8 +100,9 @@ func (memory) Close() error { return nil }
 
 func inMemory(b []byte) cloud.BillReader { return memory{bytes.NewReader(b)} }
 
-type readFunc func(context.Context, cloud.BillForm, string, cloud.BillReader, func(*bill.Charge) error) (billfile.Totals,
-	error)
+type readFunc func(
+	context.Context, cloud.BillForm, string, cloud.BillReader, func(*bill.Charge) error,
+) (billfile.Totals, error)
 
 // readAll reads a file and keeps its charges.
 func readAll(t *testing.T, read readFunc, name string, b []byte) ([]bill.Charge, billfile.Totals, error) {

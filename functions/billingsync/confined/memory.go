@@ -39,7 +39,8 @@ func watchMemory(ctx context.Context, limit int64, parent int) {
 	samples := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 	for wait := error(nil); wait == nil; wait = (clock.System{}).Sleep(context.WithoutCancel(ctx), watchEvery) {
 		metrics.Read(samples)
-		if used := samples[0].Value.Uint64() - samples[1].Value.Uint64(); used > uint64(limit) { //nolint:gosec // limit is positive
+		used := samples[0].Value.Uint64() - samples[1].Value.Uint64()
+		if used > uint64(limit) { //nolint:gosec // limit is positive
 			fmt.Fprintf(os.Stderr, "%s: %d of %d bytes\n", errMemory, used, limit)
 			os.Exit(exitMemory)
 		}

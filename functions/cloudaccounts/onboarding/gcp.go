@@ -58,12 +58,13 @@ func gcpSteps(o Organisation) (Steps, error) {
 					"gcloud iam workload-identity-pools create lamplighter --project=PROJECT --location=global",
 					"gcloud iam workload-identity-pools providers create-oidc lamplighter --project=PROJECT "+
 						"--location=global --workload-identity-pool=lamplighter"+
-						" --issuer-uri="+o.Issuer+" --attribute-mapping=google.subject=assertion.sub --allowed-audiences="+
+						" --issuer-uri="+o.Issuer+" --attribute-mapping=google.subject=assertion.sub "+
+						"--allowed-audiences="+
 						quote(audience),
 					"gcloud iam service-accounts add-iam-policy-binding "+robotOf+
 						" --project=PROJECT --role=roles/iam.workloadIdentityUser"+
-						" --member=principal://iam.googleapis.com/projects/NUMBER/locations/global/workloadIdentityPools"+
-						"/lamplighter/subject/"+o.Subject,
+						" --member=principal://iam.googleapis.com/projects/NUMBER/locations/global"+
+						"/workloadIdentityPools/lamplighter/subject/"+o.Subject,
 				),
 				Credentials: []string{"workloadIdentityProvider", "serviceAccountEmail"},
 			},

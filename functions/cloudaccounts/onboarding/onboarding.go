@@ -62,10 +62,10 @@ type WholeOrganisation struct {
 type Organisation struct {
 	ID          string // org_…
 	ExternalID  string
-	Principal   string // who assumes roles of AWS
-	Issuer      string // who issues the tokens by which other clouds know us; empty where that is not known
-	Subject     string // whom these tokens name; empty where that is not known
-	TemplateURL string // where the operator has published the template of the role; empty where not
+	Principal   string // the AWS principal that assumes the customer's roles
+	Issuer      string // the issuer of this service's tokens for the other clouds; empty if unknown
+	Subject     string // the subject of these tokens; empty if unknown
+	TemplateURL string // the operator's published template of the role; empty if none
 }
 
 var (

@@ -188,10 +188,12 @@ func TestAnAccountNumberIsAPrincipal(t *testing.T) {
 	}
 }
 
-// A customer of Azure or Google trusts one subject of one issuer. Where the operator has not said who issues, the words stay in capitals.
+// A customer of Azure or Google trusts one subject of one issuer. Where the operator has not said who issues, the words
+// stay in capitals.
 func TestFederation_NamesIssuerAndSubject(t *testing.T) {
 	o := organisation
-	o.Issuer, o.Subject = "https://0a1b.tokens.sts.global.api.aws", "arn:aws:iam::111122223333:role/lamplighter-prod-clouds"
+	o.Issuer = "https://0a1b.tokens.sts.global.api.aws"
+	o.Subject = "arn:aws:iam::111122223333:role/lamplighter-prod-clouds"
 	for provider, want := range map[string][]string{
 		"azure": {`"issuer":"` + o.Issuer + `"`, `"subject":"` + o.Subject + `"`},
 		"gcp":   {"--issuer-uri=" + o.Issuer + " ", "/subject/" + o.Subject},

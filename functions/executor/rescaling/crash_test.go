@@ -9,11 +9,13 @@ import (
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/testkit/killpoint"
+	"lamplighter.dev/shared/testkit/race"
 )
 
 // A process dies before or after any write, or at any call to the cloud. The plan ends as if it had not died, and its
 // steps are logged once.
 func TestAdvance_DyingAtAnyStepChangesNothing(t *testing.T) {
+	race.SkipRepetition(t)
 	for _, after := range []bool{false, true} {
 		for n := 1; ; n++ {
 			f := newFixture(t, "web", "api")

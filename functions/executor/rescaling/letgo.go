@@ -64,7 +64,7 @@ func (r *Runner) reportForced(ctx context.Context, f Forced, run int64) error {
 	return fault.Wrap("report a forced stop to "+f.PlanID, err)
 }
 
-// holdWrites returns the writes by which a plan holds a target before its first call.
+// holdWrites returns the writes that make a plan hold a target before its first call.
 func (r *raiser) holdWrites(ctx context.Context, c *capture) ([]table.Write, error) {
 	enclosing, err := scheduling.EnclosingUIDs(ctx, r.Table, r.in.Org, c.Target.UID)
 	if err != nil {

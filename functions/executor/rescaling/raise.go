@@ -342,8 +342,8 @@ func setSizes(ctx context.Context, g Group, t readiness.PolicyTarget, want cloud
 	return g.SetAutoscaling(ctx, t.Type, t.Region, t.UID, want)
 }
 
-// inService returns nil if a target has its planned sizes and all of its instances are in service, otherwise an error
-// that says what is missing.
+// inService returns nil if a target has its planned sizes and all of its instances are in service. Otherwise it returns
+// an error with the sizes and the state of the target.
 func inService(ctx context.Context, g Group, c *capture, live cloud.Autoscaling) error {
 	now := sizeOf(live)
 	if !sameBounds(now, c.Wanted) || now.Desired < c.Wanted.Desired {

@@ -9,6 +9,7 @@ import (
 	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/race"
 )
 
 // plan reads the plan of a dispatch.
@@ -200,6 +201,7 @@ func TestAdvance_ThirtyMinutesBeforeTheEventATargetThatCannotBeReadyIsReported(t
 
 // A process dies at any write. A stopped group is started, raised, and restored to the size that its start gave it.
 func TestAdvance_DyingAtAnyStepOfAPlanOnAStoppedGroupChangesNothing(t *testing.T) {
+	race.SkipRepetition(t)
 	for _, after := range []bool{false, true} {
 		for n := 1; ; n++ {
 			f := newFixture(t, "web", "api")

@@ -38,9 +38,9 @@ var effectiveness = map[string]money.Amount{
 	"gcp": money.FromScaled(110, 2),
 }
 
-// Hourly returns the kilograms of CO2e that a machine emits in an hour of running. It returns false if its family,
-// size or region has no coefficient.
-func Hourly(m Machine) (kg money.Amount, known bool) {
+// EstimateHourly returns the kilograms of CO2e that a machine emits in an hour of running. It returns false if its
+// family, size or region has no coefficient.
+func EstimateHourly(m Machine) (kg money.Amount, known bool) {
 	provider := providers[m.Type]
 	p, ok := powerOf(provider, m)
 	grid, on := coefficients().grids[provider+" "+strings.ToLower(m.Region)]

@@ -42,7 +42,7 @@ func TestHourly_IsAsCountedByHand(t *testing.T) {
 			Region: "europe-west2", Inputs: "gpu_count=0",
 		}, "0.00142065"},
 	} {
-		got, known := Hourly(c.m)
+		got, known := EstimateHourly(c.m)
 		if want := money.MustParse(c.want); !known || got != want {
 			t.Errorf("%s: %s, %v; want %s", name, got, known, want)
 		}
@@ -73,7 +73,7 @@ func TestHourly_IsNotGuessed(t *testing.T) {
 		"what is no machine": {Type: "aws-s3", Class: "m5.large", Region: "eu-west-1"},
 		"nothing":            {},
 	} {
-		if kg, known := Hourly(m); known {
+		if kg, known := EstimateHourly(m); known {
 			t.Errorf("%s: %s", name, kg)
 		}
 	}

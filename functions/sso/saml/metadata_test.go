@@ -87,13 +87,16 @@ func TestMetadataThatAreTaken(t *testing.T) {
 	good := string(samltest.NewProvider().Metadata())
 	old := samltest.Certify(samltest.Genuine().Key, func(c *x509.Certificate) { c.NotAfter = morning.Add(-time.Hour) })
 	for name, xml := range map[string]string{
-		"plain":       good,
-		"in a list":   `<EntitiesDescriptor xmlns="urn:oasis:names:tc:SAML:2.0:metadata"><EntityDescriptor entityID="sp"/>` + strings.TrimPrefix(good, `<?xml version="1.0"?>`) + `</EntitiesDescriptor>`,
+		"plain": good,
+		"in a list": `<EntitiesDescriptor xmlns="urn:oasis:names:tc:SAML:2.0:metadata">` +
+			`<EntityDescriptor entityID="sp"/>` +
+			strings.TrimPrefix(good, `<?xml version="1.0"?>`) + `</EntitiesDescriptor>`,
 		"for any use": strings.Replace(good, ` use="signing"`, "", 1),
 		"an old one besides": string(samltest.MetadataOf("https://idp.test", "https://idp.test/sso", old.DER,
 			samltest.Genuine().DER, samltest.Genuine().DER)),
 		"with a method of SHA-256": strings.Replace(good, `<KeyDescriptor `,
-			`<Extensions><SigningMethod xmlns="urn:oasis:names:tc:SAML:metadata:algsupport" Algorithm="http://www.w3.org/2001/04/xmldsig-more#rsa-sha256"/></Extensions><KeyDescriptor `, 1),
+			`<Extensions><SigningMethod xmlns="urn:oasis:names:tc:SAML:metadata:algsupport" `+
+				`Algorithm="http://www.w3.org/2001/04/xmldsig-more#rsa-sha256"/></Extensions><KeyDescriptor `, 1),
 	} {
 		t.Run(name, func(t *testing.T) {
 			if p := parsed(t, []byte(xml), morning); len(p.Certificates) != 1 || p.SSOURL != "https://idp.test/sso" {

@@ -131,8 +131,8 @@ func (l *Log) removeUnused() {
 	}
 }
 
-// trail is the age of a previous entry up to which the next one refers to it. Linking searches for it in the chain, so
-// it must not be far back.
+// trail is the maximum age of a previous entry that the next one refers to. Linking searches the chain for that entry,
+// so it must not be far back.
 const trail = 10 * time.Minute
 
 // previousEntry returns the process's previous entry for the same chain, or "" if it is older than trail.

@@ -84,16 +84,17 @@ func redactText(text string) string {
 
 func TestRedaction(t *testing.T) {
 	for text, want := range map[string]string{
-		`{"name":"a","password":"b"}`:                                      `{"name":"a","password":"[redacted]"}`,
-		`{"credentials":{"anything":["x",{"y":1}]}}`:                       `{"credentials":"[redacted]"}`,
-		`{"otp":123456,"code":[1,2]}`:                                      `{"code":"[redacted]","otp":"[redacted]"}`,
-		`{"password":null,"secret":"","token":true}`:                       `{"password":null,"secret":"","token":true}`,
-		`{"note":"my key is AKIAIOSFODNN7EXAMPLE"}`:                        `{"note":"[redacted]"}`,
-		`{"AKIAIOSFODNN7EXAMPLE":1}`:                                       `{"[redacted]":1}`,
-		`[{"name":"DB_PASSWORD","value":"x"},{"name":"ZONE","value":"x"}]`: `[{"name":"DB_PASSWORD","value":"[redacted]"},{"name":"ZONE","value":"x"}]`,
-		`["eyJhbGciOiJFUzI1NiJ9.x.y","plain"]`:                             `["[redacted]","plain"]`,
-		`{"b":1.50,"a":1e3,"c":-0.0,"d":12345678901234567890}`:             `{"a":1e3,"b":1.50,"c":-0.0,"d":12345678901234567890}`,
-		`{"keys":["a","b"],"policies":["teams:read"]}`:                     `{"keys":["a","b"],"policies":["teams:read"]}`,
+		`{"name":"a","password":"b"}`:                `{"name":"a","password":"[redacted]"}`,
+		`{"credentials":{"anything":["x",{"y":1}]}}`: `{"credentials":"[redacted]"}`,
+		`{"otp":123456,"code":[1,2]}`:                `{"code":"[redacted]","otp":"[redacted]"}`,
+		`{"password":null,"secret":"","token":true}`: `{"password":null,"secret":"","token":true}`,
+		`{"note":"my key is AKIAIOSFODNN7EXAMPLE"}`:  `{"note":"[redacted]"}`,
+		`{"AKIAIOSFODNN7EXAMPLE":1}`:                 `{"[redacted]":1}`,
+		`[{"name":"DB_PASSWORD","value":"x"},{"name":"ZONE","value":"x"}]`: `[{"name":"DB_PASSWORD",` +
+			`"value":"[redacted]"},{"name":"ZONE","value":"x"}]`,
+		`["eyJhbGciOiJFUzI1NiJ9.x.y","plain"]`:                 `["[redacted]","plain"]`,
+		`{"b":1.50,"a":1e3,"c":-0.0,"d":12345678901234567890}`: `{"a":1e3,"b":1.50,"c":-0.0,"d":12345678901234567890}`,
+		`{"keys":["a","b"],"policies":["teams:read"]}`:         `{"keys":["a","b"],"policies":["teams:read"]}`,
 		`"<b>&amp;é` + "\u2028" + `\u0000\n\u001f"`: `"<b>&amp;é` + "\u2028" +
 			`\u0000\n\u001f"`,
 		`null`:          `null`,

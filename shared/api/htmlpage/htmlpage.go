@@ -91,7 +91,7 @@ func AnswerFailure(err error) (rest.Raw, error) {
 	return rest.Raw{}, err
 }
 
-// HashSource returns the source expression by which a Content-Security-Policy allows an inline script or style.
+// HashSource returns the source expression that allows an inline script or style in a Content-Security-Policy.
 func HashSource(inline string) string {
 	sum := sha256.Sum256([]byte(inline))
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"

@@ -253,8 +253,8 @@ func TestMetrics_AreWhatCloudWatchEmbeds(t *testing.T) {
 	if err := json.Unmarshal(log.Bytes(), &got); err != nil {
 		t.Fatal(err)
 	}
-	const want = `{"Timestamp":1795338000000,"CloudWatchMetrics":[{"Namespace":"Lamplighter","Dimensions":[["stage"]],` +
-		`"Metrics":[{"Name":"readUnits"},{"Name":"writeUnits"},{"Name":"states"}]}]}`
+	const want = `{"Timestamp":1795338000000,"CloudWatchMetrics":[{"Namespace":"Lamplighter",` +
+		`"Dimensions":[["stage"]],"Metrics":[{"Name":"readUnits"},{"Name":"writeUnits"},{"Name":"states"}]}]}`
 	if string(got["_aws"]) != want {
 		t.Errorf("got  %s\nwant %s", got["_aws"], want)
 	}

@@ -59,7 +59,8 @@ func readClient(getenv func(string) string, prefix, issuer string) (Client, erro
 			"the provider off", prefix, prefix)
 	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.RawQuery != "" ||
 		u.Fragment != "" || u.User != nil:
-		return c, fmt.Errorf("the provider of %s_ID has the address %q, which is not an http or https address", prefix, issuer)
+		return c, fmt.Errorf("the provider of %s_ID has the address %q, which is not an http or https address", prefix,
+			issuer)
 	}
 	return c, nil
 }

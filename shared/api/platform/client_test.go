@@ -65,8 +65,10 @@ func TestAFunctionDoesNotStartWithHalfAProvider(t *testing.T) {
 		"a secret without its id":    {with("LAMPLIGHTER_GOOGLE_CLIENT_ID", ""), "LAMPLIGHTER_GOOGLE_CLIENT_ID"},
 		"an issuer without a scheme": {with("LAMPLIGHTER_GOOGLE_ISSUER", "accounts.example"), "not an http"},
 		"an issuer that is a file":   {with("LAMPLIGHTER_GOOGLE_ISSUER", "file:///etc/passwd"), "not an http"},
-		"an issuer with a query":     {with("LAMPLIGHTER_GOOGLE_ISSUER", "https://accounts.example?a=b"), "not an http"},
-		"nowhere to come back to":    {with("LAMPLIGHTER_BASE_URL", ""), "LAMPLIGHTER_BASE_URL"},
+		"an issuer with a query": {
+			with("LAMPLIGHTER_GOOGLE_ISSUER", "https://accounts.example?a=b"), "not an http",
+		},
+		"nowhere to come back to": {with("LAMPLIGHTER_BASE_URL", ""), "LAMPLIGHTER_BASE_URL"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := FromEnvironment(newEnviron(c.env))

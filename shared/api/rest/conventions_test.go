@@ -72,19 +72,20 @@ func TestParameters_Forms(t *testing.T) {
 		}
 	}
 	for query, want := range map[string]string{
-		"from=":                         "from: it is empty: send a time, or leave it out",
-		"kind=":                         "kind: it is empty: send one of red, blue, or leave it out",
-		"limit":                         "limit: it is empty: send a number, or leave it out",
-		"ratio=&page=1":                 "ratio: it is empty: send a number, or leave it out",
-		"on=":                           "on: it is empty: send true or false, or leave it out",
-		"kind=red,":                     "kind: one of its values is empty",
-		"name=a,,b":                     "name: one of its values is empty",
-		"name=a&name=":                  "name: one of its values is empty",
-		"name=,":                        "name: one of its values is empty",
-		"text=a&text=b":                 "text: it is given 2 times, but may have only one value",
-		"page=1&page=1&page=1":          "page: it is given 3 times, but may have only one value",
-		"kind=red&kind=green":           `kind[1]: expected one of red, blue, got "green"`,
-		"from=22.11.2026":               `from: expected a time as RFC 3339, such as 2026-11-22T09:30:00Z, or a date, such as 2026-11-22, got "22.11.2026"`,
+		"from=":                "from: it is empty: send a time, or leave it out",
+		"kind=":                "kind: it is empty: send one of red, blue, or leave it out",
+		"limit":                "limit: it is empty: send a number, or leave it out",
+		"ratio=&page=1":        "ratio: it is empty: send a number, or leave it out",
+		"on=":                  "on: it is empty: send true or false, or leave it out",
+		"kind=red,":            "kind: one of its values is empty",
+		"name=a,,b":            "name: one of its values is empty",
+		"name=a&name=":         "name: one of its values is empty",
+		"name=,":               "name: one of its values is empty",
+		"text=a&text=b":        "text: it is given 2 times, but may have only one value",
+		"page=1&page=1&page=1": "page: it is given 3 times, but may have only one value",
+		"kind=red&kind=green":  `kind[1]: expected one of red, blue, got "green"`,
+		"from=22.11.2026": `from: expected a time as RFC 3339, such as 2026-11-22T09:30:00Z, ` +
+			`or a date, such as 2026-11-22, got "22.11.2026"`,
 		"from=2026-11-23&to=2026-11-22": "from: 2026-11-23T00:00:00Z is after to, which is 2026-11-22T00:00:00Z",
 	} {
 		if code, got := askFilters(h, "/filter?"+query); code != http.StatusBadRequest || got != want {

@@ -165,8 +165,8 @@ func describeExport(input reflect.Type, op *Op, hop *huma.Operation) {
 		"more, a Link header with " +
 		"rel=\"next\" leads to the next piece. Pieces follow each other without gaps and without repeating a row, " +
 		"even if rows are " +
-		"written in the meantime. Each piece of CSV begins with the names of the columns. CSV cells that a spreadsheet " +
-		"would take for a " +
+		"written in the meantime. Each piece of CSV begins with the names of the columns. CSV cells that a " +
+		"spreadsheet would take for a " +
 		"formula, and those that begin with an apostrophe, begin with one more apostrophe."
 	hop.Responses[strconv.Itoa(op.Status)].Headers = map[string]*huma.Param{"Link": {
 		Description: "`<path?query>; rel=\"next\"` while there is more, else left out",

@@ -2,13 +2,17 @@ package rest
 
 import (
 	"encoding/json"
+	"maps"
 	"reflect"
+	"slices"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"lamplighter.dev/shared/foundation/fault"
 )
 
 // Patch is a field of a partial update. Tag it `json:"name,omitzero"`. Limits (minLength, maximum, enum, …) apply to
-// the value. A field that may not be cleared must refuse Null by Require.
+// the value. A field that may not be cleared refuses Null (RefuseNull).
 type Patch[T any] struct {
 	Sent  bool // the field was in the body
 	Null  bool // and it was null
@@ -41,6 +45,17 @@ func (p Patch[T]) Apply(to *T) {
 	if p.Sent {
 		*to = p.Value
 	}
+}
+
+// RefuseNull returns fault.Invalid for the first field, in the order of the names, that was sent as null. The keys are
+// the names of the fields that may not be cleared; the values are their Null.
+func RefuseNull(fields map[string]bool) error {
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if fields[name] {
+			return fault.New(fault.Invalid, "%s: it cannot be null; leave it out to keep it", name)
+		}
+	}
+	return nil
 }
 
 // inner returns the type of the value.

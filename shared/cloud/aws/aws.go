@@ -17,10 +17,9 @@ import (
 	"lamplighter.dev/shared/cloud/aws/containers"
 	"lamplighter.dev/shared/cloud/aws/databases"
 	"lamplighter.dev/shared/cloud/aws/resource"
+	"lamplighter.dev/shared/cloud/endpoint"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/clock"
-	"lamplighter.dev/shared/foundation/fault"
-	"lamplighter.dev/shared/foundation/ssrfguard"
 )
 
 // Name is the provider's identifier.
@@ -87,9 +86,9 @@ func New(o Options) *Provider {
 	p := &Provider{
 		options: o,
 		self:    o.Base,
-		pace:    newPace(o, o.Limits), endpoints: newEndpointPace(o),
-		http:    client(o.Transport, o.Timeout),
-		guarded: client(o.addresses().Transport(), o.Timeout),
+		pace:    newPace(o), endpoints: newEndpointPace(o),
+		http:    endpoint.NewClient(o.Transport, o.Timeout),
+		guarded: endpoint.NewClient(o.endpointRules().Policy().Transport(), o.Timeout),
 	}
 	if o.Role != "" {
 		p.self = p.ownRole(o.Role)
@@ -97,18 +96,9 @@ func New(o Options) *Provider {
 	return p
 }
 
-func client(t http.RoundTripper, timeout time.Duration) *http.Client {
-	return &http.Client{
-		Transport: t,
-		Timeout:   timeout,
-		// A redirect could carry a signed request to another host.
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
-}
-
-// addresses returns the policy for the addresses of an EndpointURL.
-func (o Options) addresses() ssrfguard.Policy {
-	return ssrfguard.Policy{Private: o.PrivateAddresses, AnyPort: true}
+// endpointRules returns the operator's rules for an EndpointURL.
+func (o Options) endpointRules() endpoint.Rules {
+	return endpoint.Rules{Custom: o.CustomEndpoints, Private: o.PrivateAddresses}
 }
 
 func (o Options) filled() Options {
@@ -128,19 +118,12 @@ func (o Options) filled() Options {
 		o.Limits = defaultLimits
 	}
 	if o.Transport == nil {
-		o.Transport = pool()
+		o.Transport = endpoint.NewTransport()
 	}
 	if o.Base == nil {
 		o.Base = sdk.NewCredentialsCache(&environment{})
 	}
 	return o
-}
-
-// pool returns a transport with enough connections for a discovery that asks every region at once.
-func pool() http.RoundTripper {
-	t := http.DefaultTransport.(*http.Transport).Clone()
-	t.MaxIdleConns, t.MaxIdleConnsPerHost = 256, 32
-	return t
 }
 
 // Name is "aws".
@@ -158,7 +141,7 @@ func (p *Provider) Kinds() []cloud.Kind {
 // Connect prepares a connection. Incomplete credentials and a forbidden endpoint are class Invalid. Connect does not
 // check whether AWS accepts the credentials; Identify does.
 func (p *Provider) Connect(_ context.Context, a cloud.Account) (cloud.Conn, error) {
-	if err := p.endpointAllowed(a.EndpointURL); err != nil {
+	if err := p.options.endpointRules().Check(a.EndpointURL); err != nil {
 		return nil, err
 	}
 	cfg := p.sdkConfig(a)
@@ -172,17 +155,4 @@ func (p *Provider) Connect(_ context.Context, a cloud.Account) (cloud.Conn, erro
 		admitted: map[admission]int{},
 		regions:  map[string]string{},
 	}, nil
-}
-
-func (p *Provider) endpointAllowed(endpoint string) error {
-	if endpoint == "" {
-		return nil
-	}
-	if !p.options.CustomEndpoints {
-		return resource.ErrInvalid("endpointURL is not accepted: this installation allows no custom endpoints")
-	}
-	if err := p.options.addresses().CheckAddress(endpoint); err != nil {
-		return resource.ErrInvalid("endpointURL: %s", fault.Message(err)) // not repeated: there may be a password in it
-	}
-	return nil
 }

@@ -112,7 +112,7 @@ func (b billBucket) list(ctx context.Context, prefix, after string) ([]object, e
 				})
 		}
 		if len(out) > maxListed {
-			return nil, resource.ErrUnsupported("s3://%s/%s has more than %d objects: have old deliveries expire by a "+
+			return nil, cloud.ErrUnsupported("s3://%s/%s has more than %d objects: have old deliveries expire by a "+
 				"lifecycle rule", b.name, prefix, maxListed)
 		}
 	}
@@ -144,7 +144,10 @@ func (b billBucket) read(ctx context.Context, key string) ([]byte, error) {
 	defer out.Body.Close()
 	text, err := ssrfguard.ReadLimited(out.Body, maxManifest)
 	if err != nil {
-		return nil, &cloud.Error{Class: cloud.Transient, Op: "s3:GetObject", Code: "NoAnswer", Message: "s3://" + b.name + "/" + key + ": " + err.Error(), Err: err}
+		return nil, &cloud.Error{
+			Class: cloud.Transient, Op: "s3:GetObject", Code: "NoAnswer",
+			Message: "s3://" + b.name + "/" + key + ": " + err.Error(), Err: err,
+		}
 	}
 	return text, nil
 }

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/cloud/aws/resource"
 )
 
 // delivery reads a manifest and finds the objects of the files that it lists. AWS writes the manifest after all files.
@@ -24,14 +23,14 @@ func (b billBucket) delivery(ctx context.Context, e billExport, at listedManifes
 	}
 	m, err := parseManifest(text)
 	if err != nil {
-		return cloud.Delivery{}, resource.ErrInvalid("%s: %v", where, err)
+		return cloud.Delivery{}, cloud.ErrInvalid("%s: %v", where, err)
 	}
 	keys, err := m.files(b.name)
 	if err != nil {
-		return cloud.Delivery{}, resource.ErrInvalid("%s: %v", where, err)
+		return cloud.Delivery{}, cloud.ErrInvalid("%s: %v", where, err)
 	}
 	if p := m.period(); !p.IsZero() && !p.Equal(at.period) {
-		return cloud.Delivery{}, resource.ErrInvalid("%s: it says that it is of %s", where, p.Format("2006-01"))
+		return cloud.Delivery{}, cloud.ErrInvalid("%s: it says that it is of %s", where, p.Format("2006-01"))
 	}
 	there, err := b.objectsOf(ctx, keys)
 	if err != nil {
@@ -68,7 +67,11 @@ func (b billBucket) fileOf(key string, there map[string]object, at listedManifes
 		return f, nil
 	}
 	if o.modified.After(at.modified) && !m.isImmutable(key) {
-		return f, &cloud.Error{Class: cloud.Moving, Op: "s3:ListBucket", Code: "Replaced", Message: "s3://" + b.name + "/" + key + " is newer than its manifest: a delivery is under way, it is read when it is complete"}
+		return f, &cloud.Error{
+			Class: cloud.Moving, Op: "s3:ListBucket", Code: "Replaced",
+			Message: "s3://" + b.name + "/" + key + " is newer than its manifest: a delivery is under way, " +
+				"it is read when it is complete",
+		}
 	}
 	f.Size, f.Version = o.size, o.etag
 	return f, nil

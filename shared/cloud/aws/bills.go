@@ -220,7 +220,7 @@ func (c *conn) OpenBill(ctx context.Context, d cloud.Delivery, file cloud.BillFi
 	}
 	bucket := bucketOf(file.Name)
 	if bucket == "" {
-		return nil, resource.ErrInvalid("%.300q is not the address of a file in S3", file.Name)
+		return nil, cloud.ErrInvalid("%.300q is not the address of a file in S3", file.Name)
 	}
 	b, err := c.openBucket(ctx, bucket, "")
 	if err != nil {
@@ -229,7 +229,7 @@ func (c *conn) OpenBill(ctx context.Context, d cloud.Delivery, file cloud.BillFi
 	o, err := b.head(ctx, keyOf(file.Name))
 	switch {
 	case cloud.ClassOf(err) == cloud.NotFound && err != nil:
-		return nil, resource.NotFound(
+		return nil, cloud.ErrNotFound(
 			"%s is listed by the manifest of %s and is not there", file.Name, d.Period.Format("2006-01"))
 	case err != nil:
 		return nil, err

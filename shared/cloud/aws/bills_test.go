@@ -325,7 +325,11 @@ func TestCostExplorer_StandsInWhereNoExportIs(t *testing.T) {
 	}
 	lines := readLines(t, bills, got[12])
 	want := []string{
-		`{"BillingAccountId":"111122223333","SubAccountId":"111122223333","ProviderName":"AWS","PublisherName":"AWS","InvoiceIssuerName":"AWS","BillingPeriodStart":"2026-03-01T00:00:00Z","BillingPeriodEnd":"2026-04-01T00:00:00Z","ChargePeriodStart":"2026-03-01T00:00:00Z","ChargePeriodEnd":"2026-03-02T00:00:00Z","ChargeCategory":"Usage","ServiceName":"Amazon EC2","RegionId":"eu-west-1","BillingCurrency":"USD","BilledCost":"1.5","EffectiveCost":"1.25"}`,
+		`{"BillingAccountId":"111122223333","SubAccountId":"111122223333","ProviderName":"AWS","PublisherName":"AWS",` +
+			`"InvoiceIssuerName":"AWS","BillingPeriodStart":"2026-03-01T00:00:00Z",` +
+			`"BillingPeriodEnd":"2026-04-01T00:00:00Z","ChargePeriodStart":"2026-03-01T00:00:00Z",` +
+			`"ChargePeriodEnd":"2026-03-02T00:00:00Z","ChargeCategory":"Usage","ServiceName":"Amazon EC2",` +
+			`"RegionId":"eu-west-1","BillingCurrency":"USD","BilledCost":"1.5","EffectiveCost":"1.25"}`,
 		`"ChargeCategory":"Tax","ServiceName":"Tax","RegionId":"","BillingCurrency":"USD","BilledCost":"0.3"`,
 		`"ChargePeriodStart":"2026-03-02T00:00:00Z"`,
 	}

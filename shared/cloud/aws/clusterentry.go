@@ -34,7 +34,7 @@ func (c *conn) EnterCluster(ctx context.Context, region, name string) (cloud.Clu
 		return cloud.ClusterEntry{}, err
 	}
 	if !eksName.MatchString(name) {
-		return cloud.ClusterEntry{}, resource.NotFound("EKS has no cluster %.100q in region %s", name, region)
+		return cloud.ClusterEntry{}, cloud.ErrNotFound("EKS has no cluster %.100q in region %s", name, region)
 	}
 	out, err := api.DescribeCluster(ctx, &eks.DescribeClusterInput{Name: &name})
 	if err != nil {
@@ -53,7 +53,7 @@ func (c *conn) EnterCluster(ctx context.Context, region, name string) (cloud.Clu
 	authority, err := base64.StdEncoding.DecodeString(sdk.ToString(out.Cluster.CertificateAuthority.Data))
 	if err != nil {
 		return cloud.ClusterEntry{},
-			resource.ErrInvalid("EKS gives the cluster %s a certificate authority that is not base64", name)
+			cloud.ErrInvalid("EKS gives the cluster %s a certificate authority that is not base64", name)
 	}
 	t := &tokens{config: c.regionConfig(region), cluster: name, clock: c.provider.options.Clock}
 	t.config.APIOptions = nil // a signature is no call: there is nothing to limit

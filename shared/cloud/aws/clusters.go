@@ -51,7 +51,7 @@ func (c *conn) ClusterNames(ctx context.Context, region string) ([]string, error
 			return names, nil
 		}
 	}
-	return nil, resource.ErrUnsupported("region %s has more than %d EKS clusters", region, maxClusterPages*clusterPage)
+	return nil, cloud.ErrUnsupported("region %s has more than %d EKS clusters", region, maxClusterPages*clusterPage)
 }
 
 // Cluster describes an EKS cluster. A name that EKS does not allow is class NotFound.
@@ -61,7 +61,7 @@ func (c *conn) Cluster(ctx context.Context, region, name string) (cloud.Cluster,
 		return cloud.Cluster{}, err
 	}
 	if !eksName.MatchString(name) {
-		return cloud.Cluster{}, resource.NotFound("EKS has no cluster %.100q in region %s", name, region)
+		return cloud.Cluster{}, cloud.ErrNotFound("EKS has no cluster %.100q in region %s", name, region)
 	}
 	out, err := api.DescribeCluster(ctx, &eks.DescribeClusterInput{Name: &name})
 	if err != nil {
@@ -80,7 +80,7 @@ func (c *conn) Cluster(ctx context.Context, region, name string) (cloud.Cluster,
 
 func (c *conn) eks(region string) (clusterAPI, error) {
 	if !regionName.MatchString(region) {
-		return nil, resource.ErrInvalid("%.64q is not the name of an AWS region", region)
+		return nil, cloud.ErrInvalid("%.64q is not the name of an AWS region", region)
 	}
 	return eks.NewFromConfig(c.regionConfig(region)), nil
 }
@@ -121,7 +121,7 @@ func nodeCount(ctx context.Context, api containers.EksAPI, cluster string) (*int
 			return &nodes, nil
 		}
 	}
-	return nil, resource.ErrUnsupported("cluster %s has more than %d node groups", cluster, maxClusterPages*clusterPage)
+	return nil, cloud.ErrUnsupported("cluster %s has more than %d node groups", cluster, maxClusterPages*clusterPage)
 }
 
 // desired returns the sum of the groups' desired sizes. Deleted groups, and groups being deleted, count as 0.

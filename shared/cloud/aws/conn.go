@@ -56,9 +56,9 @@ func (c *conn) operationsOf(kind, region string) (resource.Operations, error) {
 	i := slices.IndexFunc(registry, func(o resource.Operator) bool { return o.Describe().Type == kind })
 	switch {
 	case i < 0:
-		return nil, resource.ErrInvalid("AWS has no resource type %q here", kind)
+		return nil, cloud.ErrInvalid("AWS has no resource type %q here", kind)
 	case !regionName.MatchString(region):
-		return nil, resource.ErrInvalid("%q is not the name of an AWS region", region)
+		return nil, cloud.ErrInvalid("%q is not the name of an AWS region", region)
 	}
 	c.open[key] = registry[i].Open(c.regionConfig(region), c.account.NativeID)
 	return c.open[key], nil
@@ -119,8 +119,6 @@ func (c *conn) Verify(ctx context.Context, kind, region string, uids []string) (
 
 // inBatches calls ask with uids in batches, several at once. It leaves out uids of another region or account, because
 // they do not exist here.
-//
-//nolint:revive // what is asked, and how
 func (c *conn) inBatches(region string, uids []string, size int,
 	ask func(some []string) ([]cloud.State, error),
 ) ([]cloud.State, error) {
@@ -137,8 +135,6 @@ func (c *conn) inBatches(region string, uids []string, size int,
 }
 
 // Act starts or stops resources and returns one error per target.
-//
-//nolint:revive // the parameters are those of cloud.Conn
 func (c *conn) Act(ctx context.Context, v cloud.Verb, kind, region string, targets []cloud.Target) []cloud.Result {
 	out := make([]cloud.Result, len(targets))
 	o, err := c.operationsOf(kind, region)
@@ -148,7 +144,7 @@ func (c *conn) Act(ctx context.Context, v cloud.Verb, kind, region string, targe
 		case err != nil:
 			out[i].Err = err
 		case c.elsewhere(t.UID, region):
-			out[i].Err = resource.NotFound("%s is not in region %s of this account", t.UID, region)
+			out[i].Err = cloud.ErrNotFound("%s is not in region %s of this account", t.UID, region)
 		default:
 			here = append(here, i)
 		}
@@ -182,8 +178,6 @@ func (c *conn) act(ctx context.Context, o resource.Operations, k call) []error {
 }
 
 // Scale sets a size. A minimum, a desired size and a maximum that contradict each other are class Invalid.
-//
-//nolint:revive // the parameters are those of cloud.Conn
 func (c *conn) Scale(ctx context.Context, kind, region, uid string, want cloud.Capacity) error {
 	o, err := c.operationsAt(kind, region, uid)
 	if err != nil {
@@ -203,8 +197,6 @@ func (c *conn) ReadAutoscaling(ctx context.Context, kind, region, uid string) (c
 }
 
 // SetAutoscaling sets the scaling of a group.
-//
-//nolint:revive // the parameters are those of cloud.Autoscaler
 func (c *conn) SetAutoscaling(ctx context.Context, kind, region, uid string, want cloud.Autoscaling) error {
 	o, err := c.operationsAt(kind, region, uid)
 	if err != nil {
@@ -218,7 +210,7 @@ func (c *conn) SetAutoscaling(ctx context.Context, kind, region, uid string, wan
 func (c *conn) operationsAt(kind, region, uid string) (resource.Operations, error) {
 	o, err := c.operationsOf(kind, region)
 	if err == nil && c.elsewhere(uid, region) {
-		err = resource.NotFound("%s is not in region %s of this account", uid, region)
+		err = cloud.ErrNotFound("%s is not in region %s of this account", uid, region)
 	}
 	return o, err
 }

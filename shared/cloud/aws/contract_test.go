@@ -443,8 +443,6 @@ func state(t *testing.T, c cloud.Conn, kind, uid string) cloud.State {
 }
 
 // act does one act and returns its error.
-//
-//nolint:revive // a test reads best with all five in sight
 func act(t *testing.T, c cloud.Conn, v cloud.Verb, kind string, target cloud.Target) error {
 	t.Helper()
 	got := c.Act(context.Background(), v, kind, region, []cloud.Target{target})

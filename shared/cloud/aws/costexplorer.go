@@ -120,7 +120,7 @@ func (c *conn) openExplored(ctx context.Context, period time.Time) (cloud.BillRe
 			return nil, io.EOF
 		}
 		if pages++; pages > maxExplored {
-			return nil, resource.ErrUnsupported(
+			return nil, cloud.ErrUnsupported(
 				"Cost Explorer has more than %d pages of %s", maxExplored, period.Format("2006-01"))
 		}
 		out, err := c.explore(ctx, in)
@@ -167,7 +167,7 @@ func exploredLines(out *costexplorer.GetCostAndUsageOutput, row explorerRow, sec
 		for _, g := range day.Groups {
 			if len(g.Keys) != 2 {
 				return nil,
-					resource.ErrInvalid("Cost Explorer answered a group of %d keys to a question for 2", len(g.Keys))
+					cloud.ErrInvalid("Cost Explorer answered a group of %d keys to a question for 2", len(g.Keys))
 			}
 			r := row
 			r.ServiceName, r.ChargeCategory = g.Keys[0], "Usage"
@@ -183,7 +183,7 @@ func exploredLines(out *costexplorer.GetCostAndUsageOutput, row explorerRow, sec
 			r.BillingCurrency, r.BilledCost, r.EffectiveCost = sdk.ToString(billed.Unit), sdk.ToString(billed.Amount),
 				sdk.ToString(effective.Amount)
 			if err := e.Encode(r); err != nil {
-				return nil, resource.ErrInvalid("Cost Explorer answered what cannot be written: %v", err)
+				return nil, cloud.ErrInvalid("Cost Explorer answered what cannot be written: %v", err)
 			}
 		}
 	}

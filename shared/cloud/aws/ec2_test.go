@@ -286,7 +286,9 @@ func BenchmarkStopAThousandInstances(b *testing.B) {
 // An instance that a stop would harm, or that AWS cannot stop, is refused before any request to stop it.
 func TestAnInstanceThatAStopWouldHarmIsRefused(t *testing.T) {
 	for says, i := range map[string]awstwin.Instance{
-		"member of Auto Scaling group web, which would replace it: act on the group": {Tags: map[string]string{"aws:autoscaling:groupName": "web"}},
+		"member of Auto Scaling group web, which would replace it: act on the group": {
+			Tags: map[string]string{"aws:autoscaling:groupName": "web"},
+		},
 		"spot instance of a one-time request, which cannot be stopped": {
 			SpotRequest: "sir-2",
 			SpotType:    "one-time",

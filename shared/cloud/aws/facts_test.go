@@ -15,30 +15,41 @@ import (
 func tellAll(tw *awstwin.Cloud) {
 	fill(tw)
 	id := awstwin.InstanceID(1)
-	tw.Describe(id, `<platformDetails>Linux/UNIX</platformDetails><architecture>x86_64</architecture><imageId>ami-1</imageId><ipAddress>192.0.2.1</ipAddress>
-		<monitoring><state>enabled</state></monitoring><metadataOptions><httpTokens>required</httpTokens></metadataOptions>
+	tw.Describe(id, `<platformDetails>Linux/UNIX</platformDetails><architecture>x86_64</architecture>`+
+		`<imageId>ami-1</imageId><ipAddress>192.0.2.1</ipAddress>
+		<monitoring><state>enabled</state></monitoring><metadataOptions><httpTokens>required</httpTokens>`+
+		`</metadataOptions>
 		<reason>User initiated (2026-01-02 03:04:05 GMT)</reason>`)
-	tw.Tell("ec2:DescribeInstanceTypes", `<instanceTypeSet><item><instanceType>t3.large</instanceType><burstablePerformanceSupported>true</burstablePerformanceSupported>
+	tw.Tell("ec2:DescribeInstanceTypes", `<instanceTypeSet><item><instanceType>t3.large</instanceType>`+
+		`<burstablePerformanceSupported>true</burstablePerformanceSupported>
 		<vCpuInfo><defaultVCpus>2</defaultVCpus></vCpuInfo><memoryInfo><sizeInMiB>8192</sizeInMiB></memoryInfo>
 		<gpuInfo><gpus><item><count>1</count></item></gpus></gpuInfo></item></instanceTypeSet>`)
 	tw.Tell("ec2:DescribeInstanceStatus", `<instanceStatusSet><item><instanceId>`+id+`</instanceId><eventsSet>
 		<item><code>instance-retirement</code><description>degraded</description></item>
-		<item><code>system-reboot</code><description>[Completed] reboot</description></item></eventsSet></item></instanceStatusSet>`)
+		<item><code>system-reboot</code><description>[Completed] reboot</description></item></eventsSet></item>`+
+		`</instanceStatusSet>`)
 	tw.Tell("ec2:DescribeImages",
-		`<imagesSet><item><imageId>ami-1</imageId><creationDate>2025-01-02T03:04:05.000Z</creationDate></item></imagesSet>`)
+		`<imagesSet><item><imageId>ami-1</imageId><creationDate>2025-01-02T03:04:05.000Z</creationDate>`+
+			`</item></imagesSet>`)
 	tw.AddSnapshot(awstwin.Snapshot{ID: "snap-3", Region: region, Volume: "vol-1", SizeGB: 8, Public: true})
 	tw.Tell("ec2:DescribeFastSnapshotRestores",
-		`<fastSnapshotRestoreSet><item><snapshotId>snap-3</snapshotId><state>enabled</state></item></fastSnapshotRestoreSet>`)
+		`<fastSnapshotRestoreSet><item><snapshotId>snap-3</snapshotId>`+
+			`<state>enabled</state></item></fastSnapshotRestoreSet>`)
 	tw.Describe("nat-1", `<vpcId>vpc-1</vpcId>`)
 	tw.Describe("rtb-1",
-		`<vpcId>vpc-1</vpcId><associationSet><item><subnetId>subnet-1</subnetId></item><item><subnetId>subnet-2</subnetId></item></associationSet>`)
-	tw.Tell("ec2:DescribeSubnets", `<subnetSet><item><subnetId>subnet-1</subnetId><availabilityZone>eu-west-1a</availabilityZone></item>
+		`<vpcId>vpc-1</vpcId><associationSet><item><subnetId>subnet-1</subnetId></item><item>`+
+			`<subnetId>subnet-2</subnetId></item></associationSet>`)
+	tw.Tell("ec2:DescribeSubnets", `<subnetSet>`+
+		`<item><subnetId>subnet-1</subnetId><availabilityZone>eu-west-1a</availabilityZone></item>
 		<item><subnetId>subnet-2</subnetId><availabilityZone>eu-west-1b</availabilityZone></item></subnetSet>`)
 	tw.Tell("ec2:DescribeVpcEndpoints",
-		`<vpcEndpointSet><item><vpcId>vpc-1</vpcId><serviceName>com.amazonaws.eu-west-1.s3</serviceName></item></vpcEndpointSet>`)
-	tw.Tell("elasticloadbalancing:DescribeListeners", `<Listeners><member><Port>80</Port><DefaultActions><member><Type>forward</Type></member></DefaultActions></member>
+		`<vpcEndpointSet><item><vpcId>vpc-1</vpcId><serviceName>com.amazonaws.eu-west-1.s3</serviceName></item>`+
+			`</vpcEndpointSet>`)
+	tw.Tell("elasticloadbalancing:DescribeListeners", `<Listeners><member><Port>80</Port>`+
+		`<DefaultActions><member><Type>forward</Type></member></DefaultActions></member>
 		<member><Port>443</Port><SslPolicy>ELBSecurityPolicy-2016-08</SslPolicy></member></Listeners>`)
-	tw.Tell("elasticloadbalancing:DescribeLoadBalancerAttributes", `<Attributes><member><Key>deletion_protection.enabled</Key><Value>true</Value></member>
+	tw.Tell("elasticloadbalancing:DescribeLoadBalancerAttributes", `<Attributes>`+
+		`<member><Key>deletion_protection.enabled</Key><Value>true</Value></member>
 		<member><Key>access_logs.s3.enabled</Key><Value>true</Value></member></Attributes>
 		<LoadBalancerAttributes><AccessLog><Enabled>true</Enabled></AccessLog></LoadBalancerAttributes>`)
 	tw.AddBalancer(awstwin.Balancer{Name: "older", Region: region, Type: "classic", Targets: 1, Healthy: 1})
@@ -53,11 +64,15 @@ func tellDatabases(tw *awstwin.Cloud) {
 		ID: "orders", Region: region, Engine: "postgres", Class: "db.m5.large",
 		SourceOf: []string{"orders-copy"},
 	})
-	tw.Describe("orders", `<EngineVersion>13.4</EngineVersion><StorageType>gp3</StorageType><MaxAllocatedStorage>100</MaxAllocatedStorage><Iops>3000</Iops>
-		<BackupRetentionPeriod>7</BackupRetentionPeriod><PubliclyAccessible>true</PubliclyAccessible><StorageEncrypted>true</StorageEncrypted>
-		<LicenseModel>postgresql-license</LicenseModel><CertificateDetails><ValidTill>2027-01-01T00:00:00Z</ValidTill></CertificateDetails>`)
+	tw.Describe("orders", `<EngineVersion>13.4</EngineVersion><StorageType>gp3</StorageType>`+
+		`<MaxAllocatedStorage>100</MaxAllocatedStorage><Iops>3000</Iops>
+		<BackupRetentionPeriod>7</BackupRetentionPeriod><PubliclyAccessible>true</PubliclyAccessible>`+
+		`<StorageEncrypted>true</StorageEncrypted>
+		<LicenseModel>postgresql-license</LicenseModel><CertificateDetails>`+
+		`<ValidTill>2027-01-01T00:00:00Z</ValidTill></CertificateDetails>`)
 	tw.AddDatabase(awstwin.Database{ID: "shop", Region: region, Engine: "aurora-postgresql", IsCluster: true})
-	tw.Describe("shop", `<EngineVersion>13.9</EngineVersion><DBClusterMembers><DBClusterMember><IsClusterWriter>true</IsClusterWriter></DBClusterMember>
+	tw.Describe("shop", `<EngineVersion>13.9</EngineVersion><DBClusterMembers><DBClusterMember>`+
+		`<IsClusterWriter>true</IsClusterWriter></DBClusterMember>
 		<DBClusterMember><IsClusterWriter>false</IsClusterWriter></DBClusterMember></DBClusterMembers>
 		<ServerlessV2ScalingConfiguration><MinCapacity>0.5</MinCapacity></ServerlessV2ScalingConfiguration>`)
 	tw.AddDatabase(awstwin.Database{
@@ -66,25 +81,33 @@ func tellDatabases(tw *awstwin.Cloud) {
 	})
 	tw.AddDatabase(awstwin.Database{ID: "papers", Region: region, Engine: "docdb", IsCluster: true})
 	tw.AddDatabase(awstwin.Database{ID: "graph", Region: region, Engine: "neptune", IsCluster: true})
-	tw.Tell("rds:DescribeDBMajorEngineVersions", `<DBMajorEngineVersions><DBMajorEngineVersion><Engine>postgres</Engine><MajorEngineVersion>13</MajorEngineVersion>
-		<SupportedEngineLifecycles><SupportedEngineLifecycle><LifecycleSupportName>open-source-rds-standard-support</LifecycleSupportName>
-		<LifecycleSupportEndDate>2026-02-28T00:00:00Z</LifecycleSupportEndDate></SupportedEngineLifecycle></SupportedEngineLifecycles></DBMajorEngineVersion>
-		<DBMajorEngineVersion><Engine>aurora-postgresql</Engine><MajorEngineVersion>13</MajorEngineVersion></DBMajorEngineVersion></DBMajorEngineVersions>`)
+	tw.Tell("rds:DescribeDBMajorEngineVersions", `<DBMajorEngineVersions><DBMajorEngineVersion>`+
+		`<Engine>postgres</Engine><MajorEngineVersion>13</MajorEngineVersion>
+		<SupportedEngineLifecycles><SupportedEngineLifecycle>`+
+		`<LifecycleSupportName>open-source-rds-standard-support</LifecycleSupportName>
+		<LifecycleSupportEndDate>2026-02-28T00:00:00Z</LifecycleSupportEndDate></SupportedEngineLifecycle>`+
+		`</SupportedEngineLifecycles></DBMajorEngineVersion>
+		<DBMajorEngineVersion><Engine>aurora-postgresql</Engine><MajorEngineVersion>13</MajorEngineVersion>`+
+		`</DBMajorEngineVersion></DBMajorEngineVersions>`)
 	tw.AddWarehouse(awstwin.Warehouse{ID: "dwh", Region: region})
 	tw.Describe("dwh",
-		`<NodeType>ra3.4xlarge</NodeType><NumberOfNodes>4</NumberOfNodes><Encrypted>true</Encrypted><ManualSnapshotRetentionPeriod>-1</ManualSnapshotRetentionPeriod>`)
+		`<NodeType>ra3.4xlarge</NodeType><NumberOfNodes>4</NumberOfNodes><Encrypted>true</Encrypted>`+
+			`<ManualSnapshotRetentionPeriod>-1</ManualSnapshotRetentionPeriod>`)
 	tw.Tell("redshift:DescribeStorage", `<TotalBackupSizeInMegaBytes>2048</TotalBackupSizeInMegaBytes>`)
 }
 
 func tellBucketsAndFunctions(tw *awstwin.Cloud) {
 	tw.Tell("s3:GetBucketPolicyStatus", `<IsPublic>true</IsPublic>`)
 	tw.Tell("s3:GetBucketPolicy",
-		`{"Statement":[{"Effect":"Deny","Principal":"*","Action":"s3:*","Condition":{"Bool":{"aws:SecureTransport":"false"}}}]}`)
-	tw.Tell("s3:GetPublicAccessBlock", `<BlockPublicAcls>true</BlockPublicAcls><BlockPublicPolicy>true</BlockPublicPolicy><IgnorePublicAcls>true</IgnorePublicAcls>
+		`{"Statement":[{"Effect":"Deny","Principal":"*","Action":"s3:*",`+
+			`"Condition":{"Bool":{"aws:SecureTransport":"false"}}}]}`)
+	tw.Tell("s3:GetPublicAccessBlock", `<BlockPublicAcls>true</BlockPublicAcls>`+
+		`<BlockPublicPolicy>true</BlockPublicPolicy><IgnorePublicAcls>true</IgnorePublicAcls>
 		<RestrictPublicBuckets>true</RestrictPublicBuckets>`)
 	tw.Tell("s3:GetBucketLogging",
 		`<LoggingEnabled><TargetBucket>x</TargetBucket><TargetPrefix>y</TargetPrefix></LoggingEnabled>`)
-	tw.Tell("s3:ListMultipartUploads", `<Upload><Key>big</Key><UploadId>1</UploadId><Initiated>2020-01-02T03:04:05.000Z</Initiated></Upload>
+	tw.Tell("s3:ListMultipartUploads", `<Upload><Key>big</Key><UploadId>1</UploadId>`+
+		`<Initiated>2020-01-02T03:04:05.000Z</Initiated></Upload>
 		<Upload><Key>new</Key><UploadId>2</UploadId><Initiated>2999-01-02T03:04:05.000Z</Initiated></Upload>`)
 	tw.Tell("s3:ListParts", `<Part><PartNumber>1</PartNumber><Size>5000000000</Size></Part>`)
 	tw.AddFunction(awstwin.Function{
@@ -92,22 +115,30 @@ func tellBucketsAndFunctions(tw *awstwin.Cloud) {
 		Provisioned: map[string]int{"live": 3, "next": 2},
 	})
 	tw.Tell("lambda:ListFunctionEventInvokeConfigs",
-		`{"FunctionEventInvokeConfigs":[{"DestinationConfig":{"OnFailure":{"Destination":"arn:aws:sqs:eu-west-1:1:dead"}}}]}`)
+		`{"FunctionEventInvokeConfigs":[{"DestinationConfig":`+
+			`{"OnFailure":{"Destination":"arn:aws:sqs:eu-west-1:1:dead"}}}]}`)
 }
 
 func tellCachesAndDomains(tw *awstwin.Cloud) {
-	tw.Tell("elasticache:DescribeCacheClusters", `<CacheClusters><CacheCluster><CacheClusterId>sessions-001</CacheClusterId><ARN>`+own("elasticache", "cluster:sessions-001")+`</ARN>
-		<Engine>redis</Engine><CacheNodeType>cache.r6g.large</CacheNodeType><CacheClusterStatus>available</CacheClusterStatus><NumCacheNodes>1</NumCacheNodes>
+	tw.Tell("elasticache:DescribeCacheClusters", `<CacheClusters><CacheCluster>`+
+		`<CacheClusterId>sessions-001</CacheClusterId><ARN>`+own("elasticache", "cluster:sessions-001")+`</ARN>
+		<Engine>redis</Engine><CacheNodeType>cache.r6g.large</CacheNodeType>`+
+		`<CacheClusterStatus>available</CacheClusterStatus><NumCacheNodes>1</NumCacheNodes>
 		<ReplicationGroupId>sessions</ReplicationGroupId></CacheCluster></CacheClusters>`)
-	tw.Tell("elasticache:DescribeReplicationGroups", `<ReplicationGroups><ReplicationGroup><ReplicationGroupId>sessions</ReplicationGroupId>
+	tw.Tell("elasticache:DescribeReplicationGroups", `<ReplicationGroups>`+
+		`<ReplicationGroup><ReplicationGroupId>sessions</ReplicationGroupId>
 		<AutomaticFailover>enabled</AutomaticFailover><TransitEncryptionEnabled>true</TransitEncryptionEnabled>
-		<NodeGroups><NodeGroup><NodeGroupMembers><NodeGroupMember></NodeGroupMember><NodeGroupMember></NodeGroupMember></NodeGroupMembers></NodeGroup></NodeGroups>
+		<NodeGroups><NodeGroup><NodeGroupMembers><NodeGroupMember></NodeGroupMember>`+
+		`<NodeGroupMember></NodeGroupMember></NodeGroupMembers></NodeGroup></NodeGroups>
 		</ReplicationGroup></ReplicationGroups>`)
 	tw.Tell("es:ListDomainNames", `{"DomainNames":[{"DomainName":"logs"}]}`)
-	tw.Tell("es:DescribeDomains", `{"DomainStatusList":[{"DomainName":"logs","ARN":"`+own("es", "domain/logs")+`","Created":true,
-		"ClusterConfig":{"InstanceType":"r6g.large.search","InstanceCount":3,"DedicatedMasterCount":3,"ZoneAwarenessEnabled":true,"WarmCount":2},
+	tw.Tell("es:DescribeDomains", `{"DomainStatusList":[{"DomainName":"logs",`+
+		`"ARN":"`+own("es", "domain/logs")+`","Created":true,
+		"ClusterConfig":{"InstanceType":"r6g.large.search","InstanceCount":3,"DedicatedMasterCount":3,`+
+		`"ZoneAwarenessEnabled":true,"WarmCount":2},
 		"EBSOptions":{"EBSEnabled":true,"VolumeType":"gp3","VolumeSize":100},"VPCOptions":{"VPCId":"vpc-1"},
-		"AccessPolicies":"{\"Statement\":[{\"Effect\":\"Allow\",\"Principal\":{\"AWS\":\"*\"},\"Action\":\"es:*\"}]}"}]}`)
+		"AccessPolicies":"{\"Statement\":[{\"Effect\":\"Allow\",\"Principal\":{\"AWS\":\"*\"},`+
+		`\"Action\":\"es:*\"}]}"}]}`)
 }
 
 func tellClusters(tw *awstwin.Cloud) {
@@ -117,16 +148,19 @@ func tellClusters(tw *awstwin.Cloud) {
 		`<ScalingPolicies><member><AutoScalingGroupName>web</AutoScalingGroupName></member></ScalingPolicies>`)
 	tw.AddService(awstwin.Service{Cluster: "shop", Name: "api", Region: region, Desired: 2})
 	tw.Describe("api",
-		`{"launchType":"FARGATE","taskDefinition":"api:7","deploymentConfiguration":{"deploymentCircuitBreaker":{"enable":true}}}`)
+		`{"launchType":"FARGATE","taskDefinition":"api:7",`+
+			`"deploymentConfiguration":{"deploymentCircuitBreaker":{"enable":true}}}`)
 	tw.Tell("ecs:DescribeTaskDefinition",
 		`{"taskDefinition":{"cpu":"512","runtimePlatform":{"cpuArchitecture":"ARM64"}}}`)
 	tw.AddNodegroup(awstwin.Nodegroup{Cluster: "prod", Name: "spot", Region: region, Min: 1, Max: 3, Desired: 2})
 	tw.Describe("spot",
-		`{"capacityType":"SPOT","instanceTypes":["m6i.large"],"version":"1.29","health":{"issues":[{"code":"AsgInstanceLaunchFailures"}]}}`)
+		`{"capacityType":"SPOT","instanceTypes":["m6i.large"],"version":"1.29",`+
+			`"health":{"issues":[{"code":"AsgInstanceLaunchFailures"}]}}`)
 	tw.Describe("prod", `{"version":"1.31"}`)
 	tw.AddNotebook(awstwin.Notebook{Name: "lab", Region: region})
 	tw.Describe("lab",
-		`{"DirectInternetAccess":"Enabled","VolumeSizeInGB":50,"LastModifiedTime":1767323045,"NotebookInstanceLifecycleConfigName":"stop-idle"}`)
+		`{"DirectInternetAccess":"Enabled","VolumeSizeInGB":50,"LastModifiedTime":1767323045,`+
+			`"NotebookInstanceLifecycleConfigName":"stop-idle"}`)
 }
 
 func TestFacts_AreAllToldThatTheRulesRead(t *testing.T) {

@@ -39,7 +39,7 @@ func TestKinds_AskAWSExactlyThis(t *testing.T) {
 			got := recordCalls(t, tw, g)
 			file := filepath.Join("testdata", g.Kind+".golden")
 			if *update {
-				if err := os.WriteFile(file, []byte(got), 0o644); err != nil { //nolint:gosec // a golden file is read by all
+				if err := os.WriteFile(file, []byte(got), 0o644); err != nil { //nolint:gosec // all may read it
 					t.Fatal(err)
 				}
 			}

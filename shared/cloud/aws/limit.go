@@ -14,6 +14,7 @@ import (
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/aws/resource"
+	"lamplighter.dev/shared/cloud/endpoint"
 	"lamplighter.dev/shared/cloud/throttle"
 )
 
@@ -38,24 +39,19 @@ var defaultLimits = map[string]Limit{
 	"":                   {PerSecond: 8, Burst: 20},
 }
 
-// endpointLimits are for accounts with an endpoint of their own, where AWS's limits do not hold: the endpoint itself
-// refuses calls that are too many.
-var endpointLimits = map[string]Limit{"": {PerSecond: 100, Burst: 200}}
-
 // pace is a limiter with its limits.
 type pace struct {
 	*throttle.Limiter
 	limits map[string]Limit
 }
 
-func newPace(o Options, limits map[string]Limit) pace {
-	return pace{throttle.New(throttle.Options{Clock: o.Clock, Store: o.Store, Limits: limits, Log: o.Log}), limits}
+func newPace(o Options) pace {
+	return pace{throttle.New(throttle.Options{Clock: o.Clock, Store: o.Store, Limits: o.Limits, Log: o.Log}), o.Limits}
 }
 
-// newEndpointPace returns a pace that is not shared with other processes.
+// newEndpointPace returns a pace for accounts with an EndpointURL. It is not shared with other processes.
 func newEndpointPace(o Options) pace {
-	o.Store = nil
-	return newPace(o, endpointLimits)
+	return pace{endpoint.NewLimiter(o.Clock, o.Log), endpoint.Limits()}
 }
 
 // paceOf returns the limiter of an account.
@@ -132,8 +128,6 @@ type admission struct{ region, api string }
 
 // Admit takes tokens for up to n resources. It returns how many may be acted on now, and the time to wait before the
 // caller asks for the rest. A resource that is acted on without a token waits for it in Act.
-//
-//nolint:revive // the parameters are those of cloud.Admitter
 func (c *conn) Admit(ctx context.Context, v cloud.Verb, kind, region string, n int) (int, time.Duration) {
 	api := c.counted(v, kind, region)
 	if api == "" {

@@ -41,9 +41,9 @@ func (c *conn) Metrics(ctx context.Context, r cloud.MetricRequest) (cloud.Metric
 	name := metricNames[r.Type]
 	switch {
 	case name == nil:
-		return cloud.MetricAnswer{}, resource.ErrUnsupported("AWS has no metrics of %s that are read", r.Type)
+		return cloud.MetricAnswer{}, cloud.ErrUnsupported("AWS has no metrics of %s that are read", r.Type)
 	case !regionName.MatchString(r.Region):
-		return cloud.MetricAnswer{}, resource.ErrInvalid("%.64q is not the name of an AWS region", r.Region)
+		return cloud.MetricAnswer{}, cloud.ErrInvalid("%.64q is not the name of an AWS region", r.Region)
 	}
 	var all []asked
 	for _, uid := range r.UIDs {
@@ -85,7 +85,7 @@ func readMetrics(ctx context.Context, api *cloudwatch.Client, batch []asked, r c
 ) {
 	byID := make(map[string]*cloud.Points, len(batch))
 	in := &cloudwatch.GetMetricDataInput{
-		StartTime: wire.At(r.From), EndTime: wire.At(r.To),
+		StartTime: wire.NewTime(r.From), EndTime: wire.NewTime(r.To),
 		ScanBy: cloudwatch.ScanByTimestampAscending,
 	}
 	for i := range batch {
@@ -101,7 +101,7 @@ func readMetrics(ctx context.Context, api *cloudwatch.Client, batch []asked, r c
 		out.Calls, out.Queries = out.Calls+1, out.Queries+len(batch)
 		for _, result := range got.MetricDataResults {
 			if p := byID[sdk.ToString(result.Id)]; p != nil && len(result.Timestamps) == len(result.Values) {
-				p.Times, p.Values = append(p.Times, wire.Times(result.Timestamps)...),
+				p.Times, p.Values = append(p.Times, wire.UnwrapTimes(result.Timestamps)...),
 					append(p.Values, result.Values...)
 			}
 		}

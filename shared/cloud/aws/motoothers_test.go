@@ -42,7 +42,8 @@ func (s seeder) others() {
 		})
 	s.succeeded("block bucket", err)
 	_, err = bucket.PutBucketPolicy(s.ctx, &s3.PutBucketPolicyInput{Bucket: sdk.String("logs"), Policy: sdk.String(
-		`{"Version":"2012-10-17","Statement":[{"Effect":"Deny","Principal":"*","Action":"s3:*","Resource":"*","Condition":{"Bool":{"aws:SecureTransport":"false"}}}]}`,
+		`{"Version":"2012-10-17","Statement":[{"Effect":"Deny","Principal":"*","Action":"s3:*","Resource":"*",` +
+			`"Condition":{"Bool":{"aws:SecureTransport":"false"}}}]}`,
 	)})
 	s.succeeded("put policy", err)
 	s.form("elasticache:CreateCacheCluster", "2015-02-02", "CacheClusterId", "sessions", "Engine", "redis",

@@ -128,7 +128,7 @@ func (w *walk) roots(ctx context.Context) error {
 // the root.
 func (w *walk) unit(ctx context.Context, units []cloud.Unit) error {
 	if w.units++; w.units > maxUnits {
-		return resource.ErrUnsupported("the organization has more than %d units", maxUnits)
+		return cloud.ErrUnsupported("the organization has more than %d units", maxUnits)
 	}
 	if err := w.accounts(ctx, units); err != nil {
 		return err
@@ -164,7 +164,7 @@ func (w *walk) accounts(ctx context.Context, units []cloud.Unit) error {
 			})
 		}
 		if len(w.found) > cloud.MaxMembers {
-			return resource.ErrUnsupported("the organization has more than %d accounts", cloud.MaxMembers)
+			return cloud.ErrUnsupported("the organization has more than %d accounts", cloud.MaxMembers)
 		}
 	}
 	return nil

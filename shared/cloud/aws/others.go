@@ -69,7 +69,7 @@ func (c *conn) placeOf(ctx context.Context, region string) (resource.Place, erro
 		Now: c.provider.options.Clock.Now(), Seen: c.seen,
 	}
 	if region != cloud.Global && !regionName.MatchString(region) {
-		return at, resource.ErrInvalid("%.64q is not the name of an AWS region", region)
+		return at, cloud.ErrInvalid("%.64q is not the name of an AWS region", region)
 	}
 	if at.Cfg = c.regionConfig(region); region == cloud.Global {
 		at.Cfg = c.regionConfig(resource.IndexRegion)
@@ -92,7 +92,7 @@ func sourcesLeft(region, page string) (map[string]string, error) {
 	switch {
 	case page != "":
 		if err := json.Unmarshal([]byte(page), &left); err != nil {
-			return nil, resource.ErrInvalid("page %q is not one of this listing", page)
+			return nil, cloud.ErrInvalid("page %q is not one of this listing", page)
 		}
 	case region == cloud.Global:
 		left[everything.Name] = ""
@@ -103,7 +103,7 @@ func sourcesLeft(region, page string) (map[string]string, error) {
 	}
 	for name := range left {
 		if !slices.ContainsFunc(sources, func(s resource.Source) bool { return s.Name == name }) {
-			return nil, resource.ErrInvalid("page %q is not one of this listing", page)
+			return nil, cloud.ErrInvalid("page %q is not one of this listing", page)
 		}
 	}
 	return left, nil
@@ -136,7 +136,7 @@ func joinPages(names []string, pages []cloud.ResourcePage, errs []error, left ma
 		}
 	}
 	if len(left) > 0 {
-		out.Next = string(resource.EncodeSnapshot(left))
+		out.Next = string(cloud.EncodeSnapshot(left))
 	}
 	return out
 }

@@ -1,7 +1,6 @@
 package aws_test
 
 import (
-	"context"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -14,6 +13,7 @@ import (
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/aws"
 	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/clocktest"
 )
 
 // offers is a server of price lists in AWS's format: some lines with metadata, the columns, and the lines.
@@ -24,9 +24,12 @@ type offers struct {
 	asked    atomic.Int64
 }
 
-const offerColumns = `"SKU","OfferTermCode","RateCode","TermType","PriceDescription","EffectiveDate","StartingRange","EndingRange","Unit",` +
-	`"PricePerUnit","Currency","Product Family","serviceCode","Location","Location Type","Instance Type","Tenancy","Operating System","License Model",` +
-	`"CapacityStatus","Pre Installed S/W","usageType","Volume API Name","Database Engine","Database Edition","Deployment Option","Cache Engine"`
+const offerColumns = `"SKU","OfferTermCode","RateCode","TermType","PriceDescription","EffectiveDate","StartingRange",` +
+	`"EndingRange","Unit",` +
+	`"PricePerUnit","Currency","Product Family","serviceCode","Location","Location Type","Instance Type","Tenancy",` +
+	`"Operating System","License Model",` +
+	`"CapacityStatus","Pre Installed S/W","usageType","Volume API Name","Database Engine","Database Edition",` +
+	`"Deployment Option","Cache Engine"`
 
 // offer returns a line of a file; more has its other columns.
 func offer(family, usd string, more map[string]string) string {
@@ -140,7 +143,7 @@ func (o *offers) fetch(t *testing.T) (prices map[string]string, version string, 
 	s := httptest.NewServer(o)
 	t.Cleanup(s.Close)
 	p := aws.New(aws.Options{
-		Clock:      instant{clock.NewManual(time.Date(2026, 7, 21, 1, 0, 0, 0, time.UTC))},
+		Clock:      clocktest.Instant{Manual: clock.NewManual(time.Date(2026, 7, 21, 1, 0, 0, 0, time.UTC))},
 		PriceLists: s.URL, Transport: http.DefaultTransport,
 	})
 	prices = map[string]string{}
@@ -150,11 +153,6 @@ func (o *offers) fetch(t *testing.T) (prices map[string]string, version string, 
 	})
 	return prices, version, err
 }
-
-// instant is a clock on which a wait takes no time.
-type instant struct{ *clock.Manual }
-
-func (instant) Sleep(ctx context.Context, _ time.Duration) error { return ctx.Err() }
 
 func TestPrices_AreThoseOnDemandWithoutSoftware(t *testing.T) {
 	got, version, err := euOffers().fetch(t)

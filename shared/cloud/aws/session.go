@@ -90,7 +90,7 @@ func (p *Provider) addCredentials(cfg *sdk.Config, a cloud.Account) error {
 		cfg.Credentials = p.role(*cfg, a)
 		return roleGiven(c)
 	default:
-		return resource.ErrInvalid("authMethod %q is not one of static_keys, temporary_credentials, assume_role",
+		return cloud.ErrInvalid("authMethod %q is not one of static_keys, temporary_credentials, assume_role",
 			a.AuthMethod)
 	}
 }
@@ -98,7 +98,7 @@ func (p *Provider) addCredentials(cfg *sdk.Config, a cloud.Account) error {
 func given(c map[string]string, names ...string) error {
 	for _, n := range names {
 		if c[n] == "" {
-			return resource.ErrInvalid("credentials.%s is missing", n)
+			return cloud.ErrInvalid("credentials.%s is missing", n)
 		}
 	}
 	return nil
@@ -109,7 +109,7 @@ func roleGiven(c map[string]string) error {
 		return err
 	}
 	if !roleArn.MatchString(c["roleArn"]) {
-		return resource.ErrInvalid("credentials.roleArn %q is not the ARN of a role", c["roleArn"])
+		return cloud.ErrInvalid("credentials.roleArn %q is not the ARN of a role", c["roleArn"])
 	}
 	return nil
 }

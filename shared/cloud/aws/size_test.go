@@ -19,8 +19,6 @@ func settled(tw *awstwin.Cloud) {
 }
 
 // stopAndStart stops a resource, starts it with the snapshot of its live state, and returns that snapshot.
-//
-//nolint:revive // a test reads best with all five in sight
 func stopAndStart(t *testing.T, tw *awstwin.Cloud, c cloud.Conn, kind, uid string) json.RawMessage {
 	t.Helper()
 	before := state(t, c, kind, uid).Snapshot

@@ -10,11 +10,10 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/endpoint"
 	"lamplighter.dev/shared/cloud/throttle"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/clock"
-	"lamplighter.dev/shared/foundation/fault"
-	"lamplighter.dev/shared/foundation/ssrfguard"
 )
 
 // Name is the provider's identifier.
@@ -75,24 +74,15 @@ func New(o Options) *Provider {
 	o = o.withDefaults()
 	return &Provider{
 		options: o,
-		limiter: newLimiter(o, o.Limits), endpoints: newEndpointLimiter(o),
-		http:    httpClient(o.Transport, o.Timeout),
-		guarded: o.addressPolicy().Transport(),
+		limiter: newLimiter(o), endpoints: endpoint.NewLimiter(o.Clock, o.Log),
+		http:    endpoint.NewClient(o.Transport, o.Timeout),
+		guarded: o.endpointRules().Policy().Transport(),
 	}
 }
 
-func httpClient(t http.RoundTripper, timeout time.Duration) *http.Client {
-	return &http.Client{
-		Transport: t,
-		Timeout:   timeout,
-		// A redirect could carry a token to another host.
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
-}
-
-// addressPolicy returns the policy for the addresses of an EndpointURL.
-func (o Options) addressPolicy() ssrfguard.Policy {
-	return ssrfguard.Policy{Private: o.PrivateAddresses, AnyPort: true}
+// endpointRules returns the operator's rules for an EndpointURL.
+func (o Options) endpointRules() endpoint.Rules {
+	return endpoint.Rules{Custom: o.CustomEndpoints, Private: o.PrivateAddresses}
 }
 
 func (o Options) withDefaults() Options {
@@ -112,17 +102,9 @@ func (o Options) withDefaults() Options {
 		o.Limits = defaultLimits
 	}
 	if o.Transport == nil {
-		o.Transport = connectionPool()
+		o.Transport = endpoint.NewTransport()
 	}
 	return o
-}
-
-// connectionPool keeps enough connections open for a bulk action that reads many resources at once: all of Azure is
-// one host.
-func connectionPool() http.RoundTripper {
-	t := http.DefaultTransport.(*http.Transport).Clone()
-	t.MaxIdleConns, t.MaxIdleConnsPerHost = 256, 32
-	return t
 }
 
 // Name is "azure".
@@ -140,7 +122,7 @@ func (p *Provider) Kinds() []cloud.Kind {
 // Connect prepares a connection. Credentials that are incomplete and an endpoint that is not allowed are class Invalid;
 // whether the credentials open anything is found out by Identify.
 func (p *Provider) Connect(_ context.Context, a cloud.Account) (cloud.Conn, error) {
-	if err := p.endpointAllowed(a.EndpointURL); err != nil {
+	if err := p.options.endpointRules().Check(a.EndpointURL); err != nil {
 		return nil, err
 	}
 	c, err := p.openConn(a)
@@ -148,17 +130,4 @@ func (p *Provider) Connect(_ context.Context, a cloud.Account) (cloud.Conn, erro
 		return nil, err // not c, which would be an interface that holds nil
 	}
 	return c, nil
-}
-
-func (p *Provider) endpointAllowed(endpoint string) error {
-	if endpoint == "" {
-		return nil
-	}
-	if !p.options.CustomEndpoints {
-		return errInvalid("endpointURL is not accepted: this installation allows no custom endpoints")
-	}
-	if err := p.options.addressPolicy().CheckAddress(endpoint); err != nil {
-		return errInvalid("endpointURL: %s", fault.Message(err)) // not repeated: there may be a password in it
-	}
-	return nil
 }

@@ -51,7 +51,7 @@ type run struct {
 func newRun(text []byte, at blob, e billExport) (run, error) {
 	r := run{at: at, form: e.form, export: e.name}
 	if err := json.Unmarshal(text, &r.manifest); err != nil {
-		return r, errInvalid("it is not a manifest: %v", err)
+		return r, cloud.ErrInvalid("it is not a manifest: %v", err)
 	}
 	if r.Export.Type != "" {
 		r.form = forms[r.Export.Type]
@@ -68,7 +68,7 @@ func newRun(text []byte, at blob, e billExport) (run, error) {
 	}
 	var err error
 	if r.first, err = parseDay(start); err != nil {
-		return r, errInvalid("it does not say which days it is of: %v", err)
+		return r, cloud.ErrInvalid("it does not say which days it is of: %v", err)
 	}
 	if r.last, err = parseDay(end); err != nil {
 		r.last = r.first

@@ -231,7 +231,7 @@ func pairOf(actual, amortized cloud.Delivery) cloud.Delivery {
 func (c *conn) OpenBill(ctx context.Context, d cloud.Delivery, file cloud.BillFile) (cloud.BillReader, error) {
 	account, name, in, ok := parseBlob(file.Name)
 	if !ok {
-		return nil, errInvalid("%.300q is not the address of a blob", file.Name)
+		return nil, cloud.ErrInvalid("%.300q is not the address of a blob", file.Name)
 	}
 	k, err := c.billContainer(account, name)
 	if err != nil {
@@ -244,7 +244,7 @@ func (c *conn) OpenBill(ctx context.Context, d cloud.Delivery, file cloud.BillFi
 	i := slices.IndexFunc(found, func(b blob) bool { return b.name == in })
 	switch {
 	case i < 0:
-		return nil, notFound(
+		return nil, cloud.ErrNotFound(
 			"%s is listed by the manifest of %s and is not there", file.Name, d.Period.Format("2006-01"))
 	case file.Version == "":
 		file.Version = found[i].etag

@@ -51,7 +51,7 @@ type blob struct {
 
 func (c *conn) billContainer(account, name string) (container, error) {
 	if !storageName.MatchString(account) || !containerName.MatchString(name) {
-		return container{}, errInvalid("%.64q is no storage account, or %.64q no container of one", account, name)
+		return container{}, cloud.ErrInvalid("%.64q is no storage account, or %.64q no container of one", account, name)
 	}
 	return container{c.storage, c.storageEndpoint, account, name}, nil
 }
@@ -82,7 +82,7 @@ func parseBlob(address string) (account, name, blob string, ok bool) {
 func (k container) getBlob(ctx context.Context, address string, header map[string]string) (*http.Response, error) {
 	req, err := runtime.NewRequest(ctx, http.MethodGet, address)
 	if err != nil {
-		return nil, errInvalid("%.300q is not the address of a blob: %v", address, err)
+		return nil, cloud.ErrInvalid("%.300q is not the address of a blob: %v", address, err)
 	}
 	req.Raw().Header.Set("X-Ms-Version", storageVersion)
 	for name, value := range header {
@@ -149,7 +149,7 @@ func (k container) listBlobs(ctx context.Context, prefix string) ([]blob, error)
 			return out, nil
 		}
 	}
-	return nil, errUnsupported(
+	return nil, cloud.ErrUnsupported(
 		"%s/%s has more than %d blobs: delete old deliveries, by a rule of the storage account", k.nameOf(""), prefix,
 		maxBlobs)
 }
@@ -170,7 +170,7 @@ func (k container) listPage(ctx context.Context, q url.Values) (blobList, error)
 // readBlob reads a small blob whole.
 func (k container) readBlob(ctx context.Context, b blob) ([]byte, error) {
 	if b.size > maxManifest {
-		return nil, errUnsupported("%s has %d bytes", k.nameOf(b.name), b.size)
+		return nil, cloud.ErrUnsupported("%s has %d bytes", k.nameOf(b.name), b.size)
 	}
 	p := make([]byte, b.size)
 	if b.size == 0 {

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
+
+	"lamplighter.dev/shared/cloud"
 )
 
 // maxPages is the maximum number of pages of a listing that would not end. Azure chooses the size of the pages of a
@@ -54,7 +56,7 @@ func (c *armClient) callARM(ctx context.Context, k call, out any) error {
 func (c *armClient) sendCall(ctx context.Context, k call) (*http.Response, error) {
 	req, err := runtime.NewRequest(ctx, k.method, runtime.JoinPaths(c.endpoint, escapePath(k.path)))
 	if err != nil {
-		return nil, errInvalid("%.256q is not a path of Azure: %v", k.path, err)
+		return nil, cloud.ErrInvalid("%.256q is not a path of Azure: %v", k.path, err)
 	}
 	q := url.Values{"api-version": {k.version}}
 	maps.Copy(q, k.query)
@@ -65,7 +67,7 @@ func (c *armClient) sendCall(ctx context.Context, k call) (*http.Response, error
 	}
 	if k.body != nil {
 		if err := runtime.MarshalAsJSON(req, k.body); err != nil {
-			return nil, errInvalid("%s: the body cannot be written: %v", k.path, err)
+			return nil, cloud.ErrInvalid("%s: the body cannot be written: %v", k.path, err)
 		}
 	}
 	return c.pipeline.Do(req)
@@ -102,7 +104,7 @@ func listAll[T any](ctx context.Context, c *armClient, path, version string) ([]
 		}
 		k.query = next.Query() // of the link no more than that: a token is not sent to wherever an answer says
 	}
-	return nil, errUnsupported("%s has more than %d pages", path, maxPages)
+	return nil, cloud.ErrUnsupported("%s has more than %d pages", path, maxPages)
 }
 
 // getResource returns the whole resource, to be changed and written back.

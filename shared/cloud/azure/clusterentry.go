@@ -42,7 +42,7 @@ func (c *conn) EnterCluster(ctx context.Context, region, name string) (cloud.Clu
 	a, err := kubeconfig.ParseCluster(text)
 	if err != nil {
 		return cloud.ClusterEntry{},
-			errInvalid("the kubeconfig that AKS returned for the cluster %s cannot be used: %s", name,
+			cloud.ErrInvalid("the kubeconfig that AKS returned for the cluster %s cannot be used: %s", name,
 				fault.Message(err))
 	}
 	return cloud.ClusterEntry{

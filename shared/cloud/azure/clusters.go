@@ -42,7 +42,7 @@ func (c *conn) Cluster(ctx context.Context, region, name string) (cloud.Cluster,
 func (c *conn) findCluster(ctx context.Context, region, name string) (resource, error) {
 	short, _, _ := strings.Cut(name, ".")
 	if !aksName.MatchString(short) {
-		return resource{}, notFound("AKS has no cluster %.100q in region %s", name, region)
+		return resource{}, cloud.ErrNotFound("AKS has no cluster %.100q in region %s", name, region)
 	}
 	all, err := c.listClusters(ctx, region)
 	if err != nil {
@@ -50,11 +50,11 @@ func (c *conn) findCluster(ctx context.Context, region, name string) (resource, 
 	}
 	switch found := findNamed(all, name); len(found) {
 	case 0:
-		return resource{}, notFound("AKS has no cluster %.100q in region %s", name, region)
+		return resource{}, cloud.ErrNotFound("AKS has no cluster %.100q in region %s", name, region)
 	case 1:
 		return found[0], nil
 	default:
-		return resource{}, errInvalid("there are %d clusters %s in region %s: add the resource group, as in %s",
+		return resource{}, cloud.ErrInvalid("there are %d clusters %s in region %s: add the resource group, as in %s",
 			len(found), name, region, longName(found[0]))
 	}
 }
@@ -62,7 +62,7 @@ func (c *conn) findCluster(ctx context.Context, region, name string) (resource, 
 // listClusters reads the AKS clusters of the region from the resource manager.
 func (c *conn) listClusters(ctx context.Context, region string) ([]resource, error) {
 	if !regionName.MatchString(region) {
-		return nil, errInvalid("%.64q is not the name of an Azure region", region)
+		return nil, cloud.ErrInvalid("%.64q is not the name of an Azure region", region)
 	}
 	id, err := c.subscriptionID(ctx)
 	if err != nil {

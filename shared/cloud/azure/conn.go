@@ -62,7 +62,7 @@ func (c *conn) subscriptionID(ctx context.Context) (string, error) {
 				"connected",
 		}
 	case len(all) > 1:
-		return "", errInvalid(
+		return "", cloud.ErrInvalid(
 			"the application sees %d subscriptions: name one as the account's id, such as %s", len(all), all[0].ID)
 	}
 	c.found = strings.ToLower(all[0].ID)
@@ -120,9 +120,9 @@ func kindOf(name, region string) (kind, error) {
 	i := slices.IndexFunc(registry, func(k kind) bool { return k.Type == name })
 	switch {
 	case i < 0:
-		return kind{}, errInvalid("Azure has no resource type %.64q here", name)
+		return kind{}, cloud.ErrInvalid("Azure has no resource type %.64q here", name)
 	case !regionName.MatchString(region):
-		return kind{}, errInvalid("%.64q is not the name of an Azure region", region)
+		return kind{}, cloud.ErrInvalid("%.64q is not the name of an Azure region", region)
 	}
 	return registry[i], nil
 }
@@ -219,7 +219,7 @@ func (c *conn) resolveTargets(ctx context.Context, k kind, targets []cloud.Targe
 	for i, t := range targets {
 		out[i].target = target{t, known[uidOf(t.UID)]}
 		if !isOf(t.UID, id, k.arm) {
-			out[i].err = notFound("%.256s is no %s of this subscription", t.UID, k.Name)
+			out[i].err = cloud.ErrNotFound("%.256s is no %s of this subscription", t.UID, k.Name)
 		}
 	}
 	return out, nil
@@ -295,7 +295,7 @@ func (c *conn) autoscaledResource(ctx context.Context, kindType, region, uid str
 		return k, target{}, err
 	}
 	if k.readAutoscaling == nil {
-		return k, target{}, errUnsupported("%s is not scaled by Azure Monitor", k.Name)
+		return k, target{}, cloud.ErrUnsupported("%s is not scaled by Azure Monitor", k.Name)
 	}
 	t, err := c.resolveOne(ctx, k, uid)
 	return k, t, err

@@ -77,7 +77,8 @@ func scaleContainerApp(ctx context.Context, c *armClient, t target, want cloud.C
 		return err
 	}
 	if strings.EqualFold(a.Configuration.RevisionsMode, "Multiple") {
-		return errUnsupported("%s keeps several revisions active: a change of size would be a new one without traffic",
+		return cloud.ErrUnsupported("%s keeps several revisions active: a change of size would be a new one "+
+			"without traffic",
 			r.Name)
 	}
 	least, most := a.replicas()
@@ -85,7 +86,7 @@ func scaleContainerApp(ctx context.Context, c *armClient, t target, want cloud.C
 		want.Desired = want.Min
 	}
 	if want.Min != nil && *want.Min != *want.Desired {
-		return errInvalid("minimum %d and desired %d differ: of a Container App they are the same", *want.Min,
+		return cloud.ErrInvalid("minimum %d and desired %d differ: of a Container App they are the same", *want.Min,
 			*want.Desired)
 	}
 	to, err := size{least, &bounds{0, most}}.withCapacity(cloud.Capacity{Max: want.Max, Desired: want.Desired})
@@ -93,7 +94,7 @@ func scaleContainerApp(ctx context.Context, c *armClient, t target, want cloud.C
 		return err
 	}
 	if to.bounds.Max < 1 {
-		return errInvalid("maximum 0: a Container App may have at least one replica; stop it instead")
+		return cloud.ErrInvalid("maximum 0: a Container App may have at least one replica; stop it instead")
 	}
 	body := map[string]any{"properties": map[string]any{"template": map[string]any{
 		"scale": map[string]any{"minReplicas": to.desired, "maxReplicas": to.bounds.Max},

@@ -1,11 +1,9 @@
 package azure
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"regexp"
 	"strconv"
@@ -18,18 +16,6 @@ import (
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/foundation/fault"
 )
-
-func errInvalid(format string, args ...any) error {
-	return &cloud.Error{Class: cloud.Invalid, Message: fmt.Sprintf(format, args...)}
-}
-
-func errUnsupported(format string, args ...any) error {
-	return &cloud.Error{Class: cloud.Unsupported, Message: fmt.Sprintf(format, args...)}
-}
-
-func notFound(format string, args ...any) error {
-	return &cloud.Error{Class: cloud.NotFound, Message: fmt.Sprintf(format, args...)}
-}
 
 // errUnreadable is an answer that is not of the form that Azure documents.
 func errUnreadable(what string, err error) error {
@@ -84,7 +70,8 @@ func classifyError(op string, err error) error {
 	}
 	answer, ok := errors.AsType[*azcore.ResponseError](err)
 	if !ok {
-		return &cloud.Error{Class: cloud.Transient, Op: op, Code: unansweredCode(err), Message: err.Error(), Err: err}
+		return &cloud.Error{Class: cloud.Transient, Op: op, Code: cloud.UnansweredCode(err), Message: err.Error(),
+			Err: err}
 	}
 	out := &cloud.Error{Op: op, Code: answer.ErrorCode, Message: messageOf(answer), Err: err}
 	out.Class = classOf(out.Code, answer.StatusCode, out.Message)
@@ -126,7 +113,7 @@ var entraCode = regexp.MustCompile(`AADSTS\d+`)
 // no time.
 func classifyToken(e *azidentity.AuthenticationFailedError) error {
 	out := &cloud.Error{
-		Class: cloud.Transient, Op: "Microsoft Entra token", Code: unansweredCode(e),
+		Class: cloud.Transient, Op: "Microsoft Entra token", Code: cloud.UnansweredCode(e),
 		Message: e.Error(),
 		Err:     e,
 	}
@@ -182,17 +169,4 @@ func messageOf(e *azcore.ResponseError) string {
 		return m
 	}
 	return fmt.Sprintf("Azure answered %d and gave no message", e.StatusCode)
-}
-
-// unansweredCode names an error that is not Azure's answer: the call may or may not have had its effect.
-func unansweredCode(err error) string {
-	timeout, ok := errors.AsType[net.Error](err)
-	switch {
-	case errors.Is(err, context.Canceled):
-		return "Cancelled"
-	case errors.Is(err, context.DeadlineExceeded), ok && timeout.Timeout():
-		return "Timeout"
-	default:
-		return "NoAnswer"
-	}
 }

@@ -122,7 +122,7 @@ func TestThrottling_HoldsForAllCallsOfTheBucket(t *testing.T) {
 			{"a start of another principal", "you", "westeurope", http.MethodPost, machine + "/start", false},
 			{"a read", "me", "westeurope", http.MethodGet, machine, false},
 		} {
-			p.limiter = newLimiter(p.options, defaultLimits)
+			p.limiter = newLimiter(p.options)
 			refused, r := ask("me", "westeurope", http.MethodPost, machine+"/deallocate")
 			refused.learnFrom(refused.bucketKeys(r),
 				&http.Response{StatusCode: http.StatusTooManyRequests, Header: http.Header{"Retry-After": {"7"}}})

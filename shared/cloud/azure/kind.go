@@ -77,7 +77,7 @@ func (k kind) actOn(ctx context.Context, c *armClient, v cloud.Verb, t target) e
 		return k.act(ctx, c, v, t)
 	}
 	if !k.Actionable {
-		return errUnsupported("%s cannot be started and stopped", k.Name)
+		return cloud.ErrUnsupported("%s cannot be started and stopped", k.Name)
 	}
 	verb := k.on
 	if v == cloud.Stop {
@@ -89,7 +89,7 @@ func (k kind) actOn(ctx context.Context, c *armClient, v cloud.Verb, t target) e
 // scaleTo sets the size of one resource.
 func (k kind) scaleTo(ctx context.Context, c *armClient, t target, want cloud.Capacity) error {
 	if k.scale == nil {
-		return errUnsupported("%s has no size to set", k.Name)
+		return cloud.ErrUnsupported("%s has no size to set", k.Name)
 	}
 	return k.scale(ctx, c, t, want)
 }

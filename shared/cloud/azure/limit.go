@@ -34,24 +34,14 @@ var defaultLimits = map[string]Limit{
 	"storage": {PerSecond: 200, Burst: 400},
 }
 
-// endpointLimits are for accounts with an address of their own. Azure's limits do not apply there, and the server
-// refuses calls itself when there are too many.
-var endpointLimits = map[string]Limit{"": {PerSecond: 100, Burst: 200}}
-
 // The acts that Microsoft.Compute counts by region, in addition to the resource manager's count of calls.
 const (
 	deallocated = "compute:deallocate"
 	started     = "compute:start"
 )
 
-func newLimiter(o Options, limits map[string]Limit) *throttle.Limiter {
-	return throttle.New(throttle.Options{Clock: o.Clock, Store: o.Store, Limits: limits, Log: o.Log})
-}
-
-// newEndpointLimiter returns a limiter that this process does not share.
-func newEndpointLimiter(o Options) *throttle.Limiter {
-	o.Store = nil
-	return newLimiter(o, endpointLimits)
+func newLimiter(o Options) *throttle.Limiter {
+	return throttle.New(throttle.Options{Clock: o.Clock, Store: o.Store, Limits: o.Limits, Log: o.Log})
 }
 
 // pacer makes every attempt of every call of one account wait for its tokens.

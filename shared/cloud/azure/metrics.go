@@ -31,11 +31,12 @@ var _ cloud.Metered = (*conn)(nil)
 func (c *conn) Metrics(ctx context.Context, r cloud.MetricRequest) (cloud.MetricAnswer, error) {
 	switch {
 	case !regionName.MatchString(r.Region):
-		return cloud.MetricAnswer{}, errInvalid("%.64q is not the name of an Azure region", r.Region)
+		return cloud.MetricAnswer{}, cloud.ErrInvalid("%.64q is not the name of an Azure region", r.Region)
 	case len(r.Measures) == 0 || len(r.UIDs) == 0:
 		return cloud.MetricAnswer{}, nil
 	case slices.ContainsFunc(r.Measures, func(m cloud.Measure) bool { return m.Namespace != r.Measures[0].Namespace }):
-		return cloud.MetricAnswer{}, errUnsupported("Azure has no metrics of %s in more than one namespace", r.Type)
+		return cloud.MetricAnswer{},
+			cloud.ErrUnsupported("Azure has no metrics of %s in more than one namespace", r.Type)
 	}
 	id, err := c.subscriptionID(ctx)
 	if err != nil {

@@ -87,7 +87,7 @@ func nodePoolFacts(r resource, _ *setting) (facts, error) {
 		f.unschedulable = "is a system pool, which keeps at least one node: stop the cluster"
 	}
 	if f.status != cloud.Stopped && (p.Count > 0 || p.Autoscaled) {
-		f.snapshot = encodeSnapshot(nodePoolMemory{p.Count, now.bounds})
+		f.snapshot = cloud.EncodeSnapshot(nodePoolMemory{p.Count, now.bounds})
 	}
 	return f, nil
 }
@@ -115,7 +115,7 @@ func (p aksPool) status() cloud.Status {
 func actNodePool(ctx context.Context, c *armClient, v cloud.Verb, t target) error {
 	to, known := nodePoolMemory{}, true
 	if v == cloud.Start {
-		m, ok, err := decodeSnapshot[nodePoolMemory](t.Snapshot)
+		m, ok, err := cloud.DecodeSnapshot[nodePoolMemory](t.Snapshot, "size")
 		if err != nil {
 			return err
 		}
@@ -124,7 +124,8 @@ func actNodePool(ctx context.Context, c *armClient, v cloud.Verb, t target) erro
 	}
 	return writePool(ctx, c, t.UID, func(p aksPool) (nodePoolMemory, error) {
 		if strings.EqualFold(p.Mode, "System") {
-			return to, errUnsupported("%s is a system pool, which keeps at least one node: stop the cluster", p.Name)
+			return to, cloud.ErrUnsupported(
+				"%s is a system pool, which keeps at least one node: stop the cluster", p.Name)
 		}
 		if v == cloud.Start && len(t.Snapshot) == 0 && p.Count > 0 { // it was stopped as a whole, with its count
 			return nodePoolMemory{p.Count, p.size().bounds}, nil
@@ -135,7 +136,7 @@ func actNodePool(ctx context.Context, c *armClient, v cloud.Verb, t target) erro
 			return nodePoolMemory{p.Count, cmp.Or(live.bounds, to.Autoscaled)}, nil
 		}
 		if !known {
-			return to, errUnsupported("%s", cloud.NoSizeRemembered(p.Name))
+			return to, cloud.ErrUnsupported("%s", cloud.NoSizeRemembered(p.Name))
 		}
 		return to, nil
 	})
@@ -145,7 +146,7 @@ func scaleNodePool(ctx context.Context, c *armClient, t target, want cloud.Capac
 	return writePool(ctx, c, t.UID, func(p aksPool) (nodePoolMemory, error) {
 		to, err := p.size().withCapacity(want)
 		if err == nil && to.desired == 0 && strings.EqualFold(p.Mode, "System") {
-			err = errInvalid("desired 0: %s is a system pool, which keeps at least one node", p.Name)
+			err = cloud.ErrInvalid("desired 0: %s is a system pool, which keeps at least one node", p.Name)
 		}
 		return nodePoolMemory{to.desired, to.bounds}, err
 	})

@@ -58,7 +58,7 @@ func (c *conn) Organisation(ctx context.Context) (string, error) {
 func (c *conn) readGroup(ctx context.Context) (managementGroup, error) {
 	var g managementGroup
 	if !groupName.MatchString(c.account.Organisation) {
-		return g, errInvalid("%.100q is not the id of a management group", c.account.Organisation)
+		return g, cloud.ErrInvalid("%.100q is not the id of a management group", c.account.Organisation)
 	}
 	err := c.client.callARM(ctx,
 		call{method: http.MethodGet, path: groupsPath + c.account.Organisation, version: groupsVersion}, &g)
@@ -96,7 +96,7 @@ func (c *conn) Members(ctx context.Context, _ bool) ([]cloud.Member, error) {
 		}
 	}
 	if len(out) > cloud.MaxMembers {
-		return nil, errUnsupported("the management group has more than %d subscriptions", cloud.MaxMembers)
+		return nil, cloud.ErrUnsupported("the management group has more than %d subscriptions", cloud.MaxMembers)
 	}
 	return out, nil
 }

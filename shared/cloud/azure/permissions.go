@@ -124,7 +124,7 @@ var _ cloud.KindProber = (*conn)(nil)
 func (c *conn) KindPermissions(ctx context.Context, kindType, _, _ string) ([]cloud.Permission, error) {
 	i := slices.IndexFunc(registry, func(k kind) bool { return k.Type == kindType })
 	if i < 0 {
-		return nil, errInvalid("Azure has no resource type %q here", kindType)
+		return nil, cloud.ErrInvalid("Azure has no resource type %q here", kindType)
 	}
 	roles, err := c.roles(ctx)
 	if err != nil && cloud.ClassOf(err) != cloud.Denied {

@@ -54,10 +54,10 @@ func scalePlan(ctx context.Context, c *armClient, t target, want cloud.Capacity)
 		return err
 	}
 	if r.SKU == nil || r.SKU.Capacity == nil || slices.Contains(unsizedTiers, strings.ToLower(r.SKU.Tier)) {
-		return errUnsupported("%s has no workers to count: its tier is %s", r.Name, tierOf(r))
+		return cloud.ErrUnsupported("%s has no workers to count: its tier is %s", r.Name, tierOf(r))
 	}
 	if want.Desired != nil && *want.Desired == 0 {
-		return errInvalid("desired 0: an App Service plan has at least one worker")
+		return cloud.ErrInvalid("desired 0: an App Service plan has at least one worker")
 	}
 	to, err := scaleSetting(ctx, c, t.setting, *r.SKU.Capacity, want)
 	if err != nil || want.Desired == nil {

@@ -1,7 +1,6 @@
 package azure_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -14,6 +13,7 @@ import (
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/azure"
 	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/clocktest"
 )
 
 // retail is a server of Azure's retail prices: pages of two, behind a filter.
@@ -98,16 +98,12 @@ func (s *retail) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(b)
 }
 
-type instant struct{ *clock.Manual }
-
-func (instant) Sleep(ctx context.Context, _ time.Duration) error { return ctx.Err() }
-
 func (s *retail) fetch(t *testing.T) (prices map[string]string, version string, err error) {
 	t.Helper()
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
 	p := azure.New(azure.Options{
-		Clock:      instant{clock.NewManual(time.Date(2026, 7, 21, 1, 0, 0, 0, time.UTC))},
+		Clock:      clocktest.Instant{Manual: clock.NewManual(time.Date(2026, 7, 21, 1, 0, 0, 0, time.UTC))},
 		PriceLists: server.URL + "/api/retail/prices", Transport: http.DefaultTransport,
 	})
 	prices = map[string]string{}

@@ -16,6 +16,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/endpoint"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
@@ -42,7 +43,7 @@ const anyAudience = "api://AzureADTokenExchange"
 // openConn makes a connection to an account.
 func (p *Provider) openConn(a cloud.Account) (*conn, error) {
 	if a.NativeID != "" && !subscriptionID.MatchString(a.NativeID) {
-		return nil, errInvalid("%.64q is not the id of an Azure subscription", a.NativeID)
+		return nil, cloud.ErrInvalid("%.64q is not the id of an Azure subscription", a.NativeID)
 	}
 	o := p.clientOptions(a)
 	token, err := p.newCredential(a, o, Audience(a.Org))
@@ -52,7 +53,7 @@ func (p *Provider) openConn(a cloud.Account) (*conn, error) {
 	c, err := arm.NewClient("lamplighter", "v1.0.0", token,
 		&arm.ClientOptions{ClientOptions: o, DisableRPRegistration: true})
 	if err != nil {
-		return nil, errInvalid("the account cannot be opened: %v", err)
+		return nil, cloud.ErrInvalid("the account cannot be opened: %v", err)
 	}
 	out := &conn{
 		account: a, tokens: token, client: &armClient{c.Pipeline(), c.Endpoint()},
@@ -98,11 +99,11 @@ func (p *Provider) clientOptions(a cloud.Account) policy.ClientOptions {
 	return o
 }
 
-// customCloud makes the endpoint every host of Azure, including the host of tokens. The SDK sends credentials only
+// customCloud makes the address every host of Azure, including the host of tokens. The SDK sends credentials only
 // over https, so it gets an https address; if the operator allows http, the transport changes the scheme for this one
 // host.
-func (p *Provider) customCloud(endpoint string) (azcloud.Configuration, policy.Transporter) {
-	u, err := url.Parse(endpoint)
+func (p *Provider) customCloud(address string) (azcloud.Configuration, policy.Transporter) {
+	u, err := url.Parse(address)
 	if err != nil { // it has been checked
 		u = &url.URL{}
 	}
@@ -113,7 +114,7 @@ func (p *Provider) customCloud(endpoint string) (azcloud.Configuration, policy.T
 			azcloud.ResourceManager: {Endpoint: secure, Audience: "https://management.azure.com"},
 		},
 	}
-	return conf, httpClient(only{u.Scheme, u.Host, p.guarded}, p.options.Timeout)
+	return conf, endpoint.NewClient(only{u.Scheme, u.Host, p.guarded}, p.options.Timeout)
 }
 
 // only carries requests to one host, so that an endpoint cannot send its account's secrets elsewhere.
@@ -176,7 +177,7 @@ func (p *Provider) newCredential(a cloud.Account, o policy.ClientOptions, audien
 			&azidentity.ClientAssertionCredentialOptions{ClientOptions: o, DisableInstanceDiscovery: true})
 		return asserting{c}, err
 	default:
-		return nil, errInvalid("authMethod %q is not one of service_principal, %s", a.AuthMethod, federation)
+		return nil, cloud.ErrInvalid("authMethod %q is not one of service_principal, %s", a.AuthMethod, federation)
 	}
 }
 
@@ -209,10 +210,10 @@ func keepError(assertion func(context.Context) (string, error)) func(context.Con
 func checkGiven(c map[string]string, names ...string) error {
 	for _, n := range names {
 		if c[n] == "" {
-			return errInvalid("credentials.%s is missing", n)
+			return cloud.ErrInvalid("credentials.%s is missing", n)
 		}
 		if n != "clientSecret" && !entraName.MatchString(c[n]) {
-			return errInvalid("credentials.%s %.128q is not an id of Microsoft Entra", n, c[n])
+			return cloud.ErrInvalid("credentials.%s %.128q is not an id of Microsoft Entra", n, c[n])
 		}
 	}
 	return nil
@@ -225,7 +226,7 @@ func (p *Provider) assertionOf(a cloud.Account, audience string) (func(context.C
 		return func(context.Context) (string, error) { return placeholder, nil }, nil
 	}
 	if p.options.Identity == nil {
-		return nil, errInvalid("authMethod %s: this installation has no identity of its own", federation)
+		return nil, cloud.ErrInvalid("authMethod %s: this installation has no identity of its own", federation)
 	}
 	return func(ctx context.Context) (string, error) {
 		return p.options.Identity.IdentityToken(ctx, audience)

@@ -1,11 +1,6 @@
 package azure
 
-import (
-	"encoding/json"
-	"fmt"
-
-	"lamplighter.dev/shared/cloud"
-)
+import "lamplighter.dev/shared/cloud"
 
 // largestSize is a bound on sizes that no service of Azure comes near.
 const largestSize = 1_000_000
@@ -27,14 +22,15 @@ type bounds struct {
 func (s size) withCapacity(c cloud.Capacity) (size, error) {
 	for _, n := range []*int64{c.Min, c.Max, c.Desired} {
 		if n != nil && (*n < 0 || *n > largestSize) {
-			return s, errInvalid("a size of %d is not possible", *n)
+			return s, cloud.ErrInvalid("a size of %d is not possible", *n)
 		}
 	}
 	if c.Min != nil && c.Max != nil && *c.Min > *c.Max {
-		return s, errInvalid("minimum %d is above maximum %d", *c.Min, *c.Max)
+		return s, cloud.ErrInvalid("minimum %d is above maximum %d", *c.Min, *c.Max)
 	}
 	if s.bounds == nil && (c.Min != nil || c.Max != nil) {
-		return s, errInvalid("it is not autoscaled, so it has no minimum and maximum: give the desired size alone")
+		return s, cloud.ErrInvalid(
+			"it is not autoscaled, so it has no minimum and maximum: give the desired size alone")
 	}
 	s.desired = given64(c.Desired, s.desired)
 	if s.bounds == nil {
@@ -47,11 +43,11 @@ func (s size) withCapacity(c cloud.Capacity) (size, error) {
 func (s size) checkSize() error {
 	switch b := s.bounds; {
 	case b.Min > b.Max:
-		return errInvalid("minimum %d is above maximum %d: give both", b.Min, b.Max)
+		return cloud.ErrInvalid("minimum %d is above maximum %d: give both", b.Min, b.Max)
 	case s.desired < b.Min:
-		return errInvalid("desired %d is below minimum %d: lower the minimum too", s.desired, b.Min)
+		return cloud.ErrInvalid("desired %d is below minimum %d: lower the minimum too", s.desired, b.Min)
 	case s.desired > b.Max:
-		return errInvalid("desired %d is above maximum %d: raise the maximum too", s.desired, b.Max)
+		return cloud.ErrInvalid("desired %d is above maximum %d: raise the maximum too", s.desired, b.Max)
 	}
 	return nil
 }
@@ -69,24 +65,4 @@ func (s size) capacityMap() map[string]int64 {
 		m["min"], m["max"] = s.bounds.Min, s.bounds.Max
 	}
 	return m
-}
-
-// encodeSnapshot encodes the state that a stop overwrites and a start restores.
-func encodeSnapshot(v any) json.RawMessage {
-	b, err := json.Marshal(v)
-	if err != nil { // of structs of numbers: a defect of ours
-		panic(fmt.Sprintf("encode snapshot %+v: %v", v, err))
-	}
-	return b
-}
-
-// decodeSnapshot decodes a snapshot; ok is false when there is none.
-func decodeSnapshot[T any](raw json.RawMessage) (v T, ok bool, err error) {
-	if len(raw) == 0 || string(raw) == "null" {
-		return v, false, nil
-	}
-	if err := json.Unmarshal(raw, &v); err != nil {
-		return v, false, errInvalid("the remembered size %s cannot be read: %v", raw, err)
-	}
-	return v, true, nil
 }

@@ -58,16 +58,17 @@ func scaleDatabase(ctx context.Context, c *armClient, t target, want cloud.Capac
 	}
 	switch {
 	case r.SKU == nil || r.SKU.Capacity == nil || strings.EqualFold(r.SKU.Name, "ElasticPool"):
-		return errUnsupported("%s has no size of its own: it is in an elastic pool", r.Name)
+		return cloud.ErrUnsupported("%s has no size of its own: it is in an elastic pool", r.Name)
 	case slices.Contains(byDTU, strings.ToLower(r.SKU.Tier)):
-		return errUnsupported("%s is sized by transaction units (tier %s), not by virtual cores", r.Name, r.SKU.Tier)
+		return cloud.ErrUnsupported("%s is sized by transaction units (tier %s), not by virtual cores", r.Name,
+			r.SKU.Tier)
 	}
 	to, err := size{desired: *r.SKU.Capacity}.withCapacity(want)
 	if err != nil || want.Desired == nil {
 		return err
 	}
 	if to.desired == 0 {
-		return errInvalid("desired 0: a database has at least one virtual core")
+		return cloud.ErrInvalid("desired 0: a database has at least one virtual core")
 	}
 	body := map[string]any{"sku": sku{Name: r.SKU.Name, Tier: r.SKU.Tier, Family: r.SKU.Family, Capacity: &to.desired}}
 	return c.callARM(ctx, call{method: http.MethodPatch, path: t.UID, version: databaseVersion, body: body}, nil)

@@ -67,7 +67,7 @@ func scaleSetFacts(r resource, s *setting) (facts, error) {
 		now.bounds = &s.bounds
 	}
 	if f.capacity = now.capacityMap(); n > 0 {
-		f.snapshot = encodeSnapshot(scaleSetMemory{n, s != nil && s.enabled, p.madeAt()})
+		f.snapshot = cloud.EncodeSnapshot(scaleSetMemory{n, s != nil && s.enabled, p.madeAt()})
 	}
 	return f, nil
 }
@@ -129,7 +129,7 @@ func startScaleSet(ctx context.Context, c *armClient, t target, r resource) erro
 		return err
 	}
 	if *r.SKU.Capacity == 0 && m.Capacity == 0 {
-		return errUnsupported("%s", cloud.NoSizeRemembered(r.Name))
+		return cloud.ErrUnsupported("%s", cloud.NoSizeRemembered(r.Name))
 	}
 	if m.Autoscale {
 		if err := t.setting.enableSetting(ctx, c); err != nil {
@@ -145,7 +145,7 @@ func startScaleSet(ctx context.Context, c *armClient, t target, r resource) erro
 // rememberedSet returns the state to restore. It reads the marks on the resource if the set was stopped elsewhere, was
 // made again, or has no snapshot.
 func rememberedSet(t target, r resource) (scaleSetMemory, error) {
-	m, ok, err := decodeSnapshot[scaleSetMemory](t.Snapshot)
+	m, ok, err := cloud.DecodeSnapshot[scaleSetMemory](t.Snapshot, "size")
 	if err != nil {
 		return m, err
 	}
@@ -167,7 +167,7 @@ func (s *setting) minimum() int64 {
 func readScaleSet(ctx context.Context, c *armClient, uid string) (resource, error) {
 	_, r, err := c.getResource(ctx, uid, scaleSetVersion, nil)
 	if err == nil && (r.SKU == nil || r.SKU.Capacity == nil) {
-		err = errUnsupported("%s has no capacity of its own: act on its virtual machines", r.Name)
+		err = cloud.ErrUnsupported("%s has no capacity of its own: act on its virtual machines", r.Name)
 	}
 	return r, err
 }

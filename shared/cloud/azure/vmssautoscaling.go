@@ -50,7 +50,7 @@ func decodeNative(raw json.RawMessage) (n scaleSetNative, err error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
 	if err = d.Decode(&n); err != nil {
-		return n, errInvalid("the remembered scaling cannot be read: %v", err)
+		return n, cloud.ErrInvalid("the remembered scaling cannot be read: %v", err)
 	}
 	return n, nil
 }
@@ -60,8 +60,8 @@ func (s *settingNative) same(t *settingNative) bool {
 	if s == nil || t == nil {
 		return s == t
 	}
-	return bytes.Equal(encodeSnapshot(s.Properties), encodeSnapshot(t.Properties)) &&
-		bytes.Equal(encodeSnapshot(s.Tags), encodeSnapshot(t.Tags))
+	return bytes.Equal(cloud.EncodeSnapshot(s.Properties), cloud.EncodeSnapshot(t.Properties)) &&
+		bytes.Equal(cloud.EncodeSnapshot(s.Tags), cloud.EncodeSnapshot(t.Tags))
 }
 
 func (s *settingNative) put(ctx context.Context, c *armClient) error {
@@ -118,7 +118,7 @@ func readScaleSetAutoscaling(ctx context.Context, c *armClient, t target) (cloud
 		out.Min, out.Max = t.setting.bounds.Min, t.setting.bounds.Max
 		out.TargetCPUPercent, out.CooldownSeconds = native.Setting.rule()
 	}
-	out.Native = encodeSnapshot(native)
+	out.Native = cloud.EncodeSnapshot(native)
 	return out, nil
 }
 
@@ -130,7 +130,7 @@ func setScaleSetAutoscaling(ctx context.Context, c *armClient, t target, want cl
 		return err
 	}
 	if why := tiedScaleSet(r); why != "" {
-		return errUnsupported("%s", why)
+		return cloud.ErrUnsupported("%s", why)
 	}
 	now, err := t.setting.native()
 	if err != nil {
@@ -193,11 +193,11 @@ func wantedScaling(r resource, s *setting, want cloud.Autoscaling) (scaleSetNati
 	case err != nil:
 		return to, err
 	case want.CooldownSeconds != nil && *want.CooldownSeconds < leastCooldown:
-		return to, errInvalid("cooldownSeconds %d: Azure waits %d at least", *want.CooldownSeconds, leastCooldown)
+		return to, cloud.ErrInvalid("cooldownSeconds %d: Azure waits %d at least", *want.CooldownSeconds, leastCooldown)
 	case s == nil && want.TargetCPUPercent == nil && want.Min == want.Max:
 		return to, nil
 	case s != nil && !s.isActive():
-		return to, errUnsupported(
+		return to, cloud.ErrUnsupported(
 			"the autoscale setting %s of the scale set is disabled: enable it, or delete it", s.id)
 	}
 	var err error

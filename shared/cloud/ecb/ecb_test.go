@@ -28,7 +28,8 @@ func twin(t *testing.T, body string) *ecb.Provider {
 
 const (
 	before = `<?xml version="1.0" encoding="UTF-8"?>
-<gesmes:Envelope xmlns:gesmes="http://www.gesmes.org/xml/2002-08-01" xmlns="http://www.ecb.int/vocabulary/2002-08-01/eurofxref">
+<gesmes:Envelope xmlns:gesmes="http://www.gesmes.org/xml/2002-08-01" ` +
+		`xmlns="http://www.ecb.int/vocabulary/2002-08-01/eurofxref">
 	<gesmes:subject>Reference rates</gesmes:subject>
 	<gesmes:Sender><gesmes:name>European Central Bank</gesmes:name></gesmes:Sender><Cube>`
 	friday   = `<Cube time="2026-11-20"><Cube currency="USD" rate="1.25"/><Cube currency="JPY" rate="160"/></Cube>`

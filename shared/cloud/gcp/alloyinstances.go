@@ -54,7 +54,7 @@ func tiedAlloy(i *googlerest.AlloyInstance) string {
 
 // listAlloyInstances reads a page of the instances of all clusters of the region.
 func listAlloyInstances(ctx context.Context, p place, page string) (cloud.ResourcePage, error) {
-	out, err := call[googlerest.AlloyInstanceList](ctx, p.session, googlerest.Get("alloydb.instances.list",
+	out, err := call[googlerest.AlloyInstanceList](ctx, p.session, googlerest.NewGet("alloydb.instances.list",
 		googlerest.AlloyDB+"{+parent}/instances", "projects/"+p.project+"/locations/"+p.region+"/clusters/-").
 		SetInt("pageSize", 100).Set("pageToken", page))
 	if isForeignRegion(err, p.region) {
@@ -105,7 +105,7 @@ func alloyFacts(i *googlerest.AlloyInstance) cloud.Facts {
 
 func getAlloyInstance(ctx context.Context, p place, r ref) (*googlerest.AlloyInstance, error) {
 	return call[googlerest.AlloyInstance](ctx, p.session,
-		googlerest.Get("alloydb.instances.get", googlerest.AlloyDB+"{+name}", r.path()))
+		googlerest.NewGet("alloydb.instances.get", googlerest.AlloyDB+"{+name}", r.path()))
 }
 
 func readAlloyInstance(ctx context.Context, p place, r ref) (cloud.State, error) {
@@ -127,7 +127,7 @@ func actAlloyInstance(ctx context.Context, p place, v cloud.Verb, t target) erro
 		return err
 	}
 	if reason := tiedAlloy(i); reason != "" {
-		return errUnsupported("%s", reason)
+		return cloud.ErrUnsupported("%s", reason)
 	}
 	policy := never
 	if v == cloud.Start {
@@ -136,7 +136,7 @@ func actAlloyInstance(ctx context.Context, p place, v cloud.Verb, t target) erro
 	if i.ActivationPolicy == policy {
 		return nil
 	}
-	_, err = call[googlerest.LongRunningOperation](ctx, p.session, googlerest.Patch("alloydb.instances.update",
+	_, err = call[googlerest.LongRunningOperation](ctx, p.session, googlerest.NewPatch("alloydb.instances.update",
 		googlerest.AlloyDB+"{+name}", t.path()).Set("updateMask", "activationPolicy").
 		Body(googlerest.AlloyChange{ActivationPolicy: policy, Etag: i.Etag}))
 	return err

@@ -39,7 +39,7 @@ type queryPage struct {
 
 // startQuery asks BigQuery, and waits for the first page.
 func (s *session) startQuery(ctx context.Context, location, sql string) (*queryPage, error) {
-	got, err := call[googlerest.QueryResponse](ctx, s, googlerest.Post("bigquery.jobs.create",
+	got, err := call[googlerest.QueryResponse](ctx, s, googlerest.NewPost("bigquery.jobs.create",
 		googlerest.BigQuery+"projects/{+projectId}/queries", s.project).Body(googlerest.QueryRequest{
 		Query: sql, Location: location, MaxResults: rowsInPage, MaximumBytesBilled: maxScanned,
 		TimeoutMs: patience,
@@ -66,7 +66,7 @@ func (s *session) startQuery(ctx context.Context, location, sql string) (*queryP
 
 // nextPage reads the next page of an answer, or the first one once the query has ended.
 func (s *session) nextPage(ctx context.Context, a *queryPage) error {
-	r := googlerest.Get("bigquery.jobs.create", googlerest.BigQuery+"projects/{+projectId}/queries/{+jobId}",
+	r := googlerest.NewGet("bigquery.jobs.create", googlerest.BigQuery+"projects/{+projectId}/queries/{+jobId}",
 		a.job.ProjectID, a.job.JobID).
 		Set("location", a.job.Location).SetInt("maxResults", rowsInPage).SetInt("timeoutMs", patience)
 	if a.next != "" {
@@ -125,7 +125,7 @@ func (s *session) queryAll(ctx context.Context, location, sql string) ([]map[str
 	out := a.records()
 	for n := 0; a.next != ""; n++ {
 		if n == mostPages {
-			return nil, errUnsupported("the answer has more than %d pages", mostPages)
+			return nil, cloud.ErrUnsupported("the answer has more than %d pages", mostPages)
 		}
 		if err := s.nextPage(ctx, a); err != nil {
 			return nil, err
@@ -157,7 +157,7 @@ func (s *session) queryLines(ctx context.Context, location, sql string, more map
 		for _, row := range a.records() {
 			maps.Copy(row, more)
 			if err := e.Encode(row); err != nil {
-				return nil, errInvalid("the answer of BigQuery cannot be written as JSON: %v", err)
+				return nil, cloud.ErrInvalid("the answer of BigQuery cannot be written as JSON: %v", err)
 			}
 		}
 		return b.Bytes(), nil

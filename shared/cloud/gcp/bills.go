@@ -74,7 +74,7 @@ func (c *conn) addMonths(ctx context.Context, t billTable, from time.Time, by ma
 		}
 		month, err := time.Parse("200601", rows[start]["month"])
 		if err != nil {
-			return errInvalid("%s has rows of the month %.20q", t.qualifiedName(), rows[start]["month"])
+			return cloud.ErrInvalid("%s has rows of the month %.20q", t.qualifiedName(), rows[start]["month"])
 		}
 		d := by[month]
 		if d == nil {
@@ -159,7 +159,7 @@ func parseFile(name string) (t billTable, s span, ok bool) {
 func (c *conn) OpenBill(ctx context.Context, _ cloud.Delivery, file cloud.BillFile) (cloud.BillReader, error) {
 	t, s, ok := parseFile(file.Name)
 	if !ok {
-		return nil, errInvalid("%.300q is not the address of a month in a billing export", file.Name)
+		return nil, cloud.ErrInvalid("%.300q is not the address of a month in a billing export", file.Name)
 	}
 	more := map[string]string{
 		"ProviderName": "Google Cloud", "InvoiceIssuerName": "Google Cloud",

@@ -69,7 +69,8 @@ func line(day, category, about, resource, cost string) string {
 		`T00:00:00Z","EffectiveCost":"` + cost +
 		`","InvoiceIssuerName":"Google Cloud","ProviderName":"Google Cloud","RegionId":"europe-west1","ResourceId":"` +
 		resource +
-		`","ServiceName":"Compute Engine","SkuId":"E2","SubAccountId":"acme-prod","Tags":"[{\"key\":\"team\",\"value\":\"a\"}]"}` + "\n"
+		`","ServiceName":"Compute Engine","SkuId":"E2","SubAccountId":"acme-prod","Tags":"[{\"key\":\"team\",` +
+		`\"value\":\"a\"}]"}` + "\n"
 }
 
 const vm = "//compute.googleapis.com/projects/acme/vm-1"

@@ -81,9 +81,9 @@ func (s *session) findDatasets(ctx context.Context) ([]billTable, error) {
 			at.project, at.dataset = named[:i], named[i+1:]
 		}
 		if !projectID.MatchString(at.project) || !datasetName.MatchString(at.dataset) {
-			return nil, errInvalid("billing.dataset %.200q is neither DATASET nor PROJECT.DATASET", named)
+			return nil, cloud.ErrInvalid("billing.dataset %.200q is neither DATASET nor PROJECT.DATASET", named)
 		}
-		got, err := call[googlerest.Dataset](ctx, s, googlerest.Get("bigquery.datasets.get",
+		got, err := call[googlerest.Dataset](ctx, s, googlerest.NewGet("bigquery.datasets.get",
 			googlerest.BigQuery+"projects/{+projectId}/datasets/{+datasetId}", at.project, at.dataset))
 		if err != nil {
 			return nil, err
@@ -92,7 +92,7 @@ func (s *session) findDatasets(ctx context.Context) ([]billTable, error) {
 		return []billTable{at}, nil
 	}
 	var out []billTable
-	list := googlerest.Get("bigquery.datasets.get", googlerest.BigQuery+"projects/{+projectId}/datasets", s.project)
+	list := googlerest.NewGet("bigquery.datasets.get", googlerest.BigQuery+"projects/{+projectId}/datasets", s.project)
 	err := eachPage(ctx, s, list.SetInt("maxResults", 500), func(page *googlerest.DatasetList) (string, error) {
 		for _, d := range page.Datasets {
 			if id := d.DatasetReference.DatasetID; datasetName.MatchString(id) {
@@ -100,7 +100,8 @@ func (s *session) findDatasets(ctx context.Context) ([]billTable, error) {
 			}
 		}
 		if len(out) > mostTables {
-			return "", errUnsupported("project %s has more than %d datasets: name the one of the billing export in "+
+			return "", cloud.ErrUnsupported("project %s has more than %d datasets: name the one of the billing "+
+				"export in "+
 				"billing.dataset", s.project, mostTables)
 		}
 		return page.NextPageToken, nil
@@ -112,7 +113,7 @@ func (s *session) findDatasets(ctx context.Context) ([]billTable, error) {
 func (s *session) tablesIn(ctx context.Context, in billTable) ([]billTable, error) {
 	var out []billTable
 	seen := 0
-	list := googlerest.Get("bigquery.tables.list",
+	list := googlerest.NewGet("bigquery.tables.list",
 		googlerest.BigQuery+"projects/{+projectId}/datasets/{+datasetId}/tables", in.project, in.dataset)
 	err := eachPage(ctx, s, list.SetInt("maxResults", 1000), func(page *googlerest.TableList) (string, error) {
 		for _, t := range page.Tables {
@@ -123,8 +124,9 @@ func (s *session) tablesIn(ctx context.Context, in billTable) ([]billTable, erro
 			}
 		}
 		if seen += len(page.Tables); seen > 50*mostTables {
-			return "", errUnsupported("dataset %s has more than %d tables: name the one of the billing export in "+
-				"billing.dataset", in.dataset, 50*mostTables)
+			return "", cloud.ErrUnsupported(
+				"dataset %s has more than %d tables: name the one of the billing export in "+
+					"billing.dataset", in.dataset, 50*mostTables)
 		}
 		return page.NextPageToken, nil
 	})
@@ -145,7 +147,7 @@ func bestOf(all []billTable) []billTable {
 
 // columnsOf returns the columns of the table. Older exports have fewer.
 func (s *session) columnsOf(ctx context.Context, t billTable) (map[string]bool, error) {
-	got, err := call[googlerest.Table](ctx, s, googlerest.Get("bigquery.tables.get",
+	got, err := call[googlerest.Table](ctx, s, googlerest.NewGet("bigquery.tables.get",
 		googlerest.BigQuery+"projects/{+projectId}/datasets/{+datasetId}/tables/{+tableId}", t.project, t.dataset,
 		t.id))
 	if err != nil {

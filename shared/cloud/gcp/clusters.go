@@ -55,7 +55,7 @@ func (c *conn) Cluster(ctx context.Context, region, name string) (cloud.Cluster,
 
 func (c *conn) placeAt(region string) (place, error) {
 	if !regionName.MatchString(region) {
-		return place{}, errInvalid("%.64q is not the name of a Google Cloud region", region)
+		return place{}, cloud.ErrInvalid("%.64q is not the name of a Google Cloud region", region)
 	}
 	return place{c.session, region}, nil
 }
@@ -79,11 +79,11 @@ func (c *conn) findCluster(ctx context.Context, region, name string) (*googleres
 	slices.Sort(places)
 	switch len(found) {
 	case 0:
-		return nil, p, notFound("GKE has no cluster %.100q in region %s", name, region)
+		return nil, p, cloud.ErrNotFound("GKE has no cluster %.100q in region %s", name, region)
 	case 1:
 		return found[0], p, nil
 	default:
-		return nil, p, errUnsupported("there are GKE clusters %s in %s: the name and the region do not say "+
+		return nil, p, cloud.ErrUnsupported("there are GKE clusters %s in %s: the name and the region do not say "+
 			"which is meant", name, strings.Join(places, " and "))
 	}
 }
@@ -131,12 +131,12 @@ func (c *conn) EnterCluster(ctx context.Context, region, name string) (cloud.Clu
 		return cloud.ClusterEntry{}, cloud.ErrNoPublicEndpoint("the GKE cluster " + name)
 	}
 	if k.Endpoint == "" || k.MasterAuth == nil {
-		return cloud.ClusterEntry{}, errMoving("the GKE cluster %s is %s and has no address yet", name, k.Status)
+		return cloud.ClusterEntry{}, cloud.ErrMoving("the GKE cluster %s is %s and has no address yet", name, k.Status)
 	}
 	entry.Server = "https://" + k.Endpoint
 	if entry.Authority, err = base64.StdEncoding.DecodeString(k.MasterAuth.ClusterCaCertificate); err != nil {
 		return cloud.ClusterEntry{},
-			errInvalid("the certificate authority of the GKE cluster %s cannot be read: %v", name, err)
+			cloud.ErrInvalid("the certificate authority of the GKE cluster %s cannot be read: %v", name, err)
 	}
 	return entry, nil
 }

@@ -23,9 +23,9 @@ func (c *conn) kindIn(kindType, region string) (kind, place, error) {
 	i := slices.IndexFunc(registry, func(k kind) bool { return k.Type == kindType })
 	switch {
 	case i < 0:
-		return kind{}, place{}, errInvalid("Google Cloud has no resource type %q here", kindType)
+		return kind{}, place{}, cloud.ErrInvalid("Google Cloud has no resource type %q here", kindType)
 	case !regionName.MatchString(region):
-		return kind{}, place{}, errInvalid("%q is not the name of a Google Cloud region", region)
+		return kind{}, place{}, cloud.ErrInvalid("%q is not the name of a Google Cloud region", region)
 	}
 	return registry[i], place{c.session, region}, nil
 }
@@ -97,7 +97,8 @@ func (c *conn) Act(ctx context.Context, v cloud.Verb, kindType, region string, t
 		}
 		r, ok := c.refOf(k, p, t.UID)
 		if !ok {
-			out[i].Err = notFound("%.300q is not a %s in region %s of project %s", t.UID, k.Name, region, c.project)
+			out[i].Err = cloud.ErrNotFound("%.300q is not a %s in region %s of project %s", t.UID, k.Name, region,
+				c.project)
 			continue
 		}
 		here, all = append(here, i), append(all, target{r, t.Snapshot})
@@ -123,7 +124,7 @@ func (c *conn) Scale(ctx context.Context, kindType, region, uid string, want clo
 	case err != nil:
 		return err
 	case k.scale == nil:
-		return errUnsupported("%s has no size to set", k.Name)
+		return cloud.ErrUnsupported("%s has no size to set", k.Name)
 	}
 	return classifyError("", k.scale(ctx, p, r, want))
 }
@@ -136,7 +137,7 @@ func (c *conn) findResource(kindType, region, uid string) (kind, place, ref, err
 	}
 	r, ok := c.refOf(k, p, uid)
 	if !ok {
-		err = notFound("%.300q is not a %s in region %s of project %s", uid, k.Name, region, c.project)
+		err = cloud.ErrNotFound("%.300q is not a %s in region %s of project %s", uid, k.Name, region, c.project)
 	}
 	return k, p, r, err
 }
@@ -163,7 +164,7 @@ func (c *conn) SetAutoscaling(ctx context.Context, kindType, region, uid string,
 // findScaled is find for a kind that Google scales.
 func (c *conn) findScaled(kindType, region, uid string) (kind, place, ref, error) {
 	if k, _, err := c.kindIn(kindType, region); err == nil && k.readAutoscaling == nil {
-		return k, place{}, ref{}, errUnsupported("%s is not scaled by Google Cloud", k.Name)
+		return k, place{}, ref{}, cloud.ErrUnsupported("%s is not scaled by Google Cloud", k.Name)
 	}
 	return c.findResource(kindType, region, uid)
 }

@@ -50,14 +50,15 @@ func (p *Provider) openCredentials(a cloud.Account, client *http.Client) (identi
 		return p.federatedIdentity(a, client)
 	default:
 		return identity{},
-			errInvalid("authMethod %q is not one of service_account, oauth, workload_identity_federation", a.AuthMethod)
+			cloud.ErrInvalid("authMethod %q is not one of service_account, oauth, workload_identity_federation",
+				a.AuthMethod)
 	}
 }
 
 func checkGiven(c map[string]string, names ...string) error {
 	for _, n := range names {
 		if c[n] == "" {
-			return errInvalid("credentials.%s is missing", n)
+			return cloud.ErrInvalid("credentials.%s is missing", n)
 		}
 	}
 	return nil
@@ -76,16 +77,17 @@ type serviceAccountKey struct {
 func parseKey(text string) (serviceAccountKey, error) {
 	var k serviceAccountKey
 	if err := json.Unmarshal([]byte(text), &k); err != nil {
-		return k, errInvalid("credentials.serviceAccountKey is not the JSON text of a key file")
+		return k, cloud.ErrInvalid("credentials.serviceAccountKey is not the JSON text of a key file")
 	}
 	switch {
 	case k.Type != "service_account":
-		return k, errInvalid("credentials.serviceAccountKey is a key of type %.40q; the file of a service account "+
+		return k, cloud.ErrInvalid("credentials.serviceAccountKey is a key of type %.40q; the file of a "+
+			"service account "+
 			"has the type service_account", k.Type)
 	case k.ClientEmail == "" || k.PrivateKey == "":
-		return k, errInvalid("credentials.serviceAccountKey lacks client_email or private_key")
+		return k, cloud.ErrInvalid("credentials.serviceAccountKey lacks client_email or private_key")
 	case !isPrivateKey(k.PrivateKey):
-		return k, errInvalid("private_key in credentials.serviceAccountKey cannot be read")
+		return k, cloud.ErrInvalid("private_key in credentials.serviceAccountKey cannot be read")
 	}
 	return k, nil
 }
@@ -119,7 +121,7 @@ func keyIdentity(a cloud.Account, client *http.Client) (identity, error) {
 		TokenURL: tokenURL, Audience: audience, Scopes: []string{scope}, Client: client,
 	})
 	if err != nil {
-		return identity{}, errInvalid("credentials.serviceAccountKey: %v", err)
+		return identity{}, cloud.ErrInvalid("credentials.serviceAccountKey: %v", err)
 	}
 	return identity{tokens, k.ProjectID}, nil
 }
@@ -136,7 +138,7 @@ func (p *Provider) oauthIdentity(a cloud.Account, client *http.Client) (identity
 	}
 	if c.ID == "" {
 		return identity{},
-			errInvalid("authMethod oauth is not available: this installation has no OAuth client at Google")
+			cloud.ErrInvalid("authMethod oauth is not available: this installation has no OAuth client at Google")
 	}
 	tokens, err := auth.New3LOTokenProvider(&auth.Options3LO{
 		ClientID: c.ID, ClientSecret: c.Secret, RefreshToken: a.Credentials["refreshToken"],
@@ -145,7 +147,7 @@ func (p *Provider) oauthIdentity(a cloud.Account, client *http.Client) (identity
 		Client: client,
 	})
 	if err != nil {
-		return identity{}, errInvalid("credentials.refreshToken: %v", err)
+		return identity{}, cloud.ErrInvalid("credentials.refreshToken: %v", err)
 	}
 	return identity{tokens: tokens}, nil
 }
@@ -161,17 +163,18 @@ func (p *Provider) federatedIdentity(a cloud.Account, client *http.Client) (iden
 	switch {
 	case !poolProvider.MatchString(c["workloadIdentityProvider"]):
 		return identity{},
-			errInvalid("credentials.workloadIdentityProvider %.200q is not of the form "+
+			cloud.ErrInvalid("credentials.workloadIdentityProvider %.200q is not of the form "+
 				"//iam.googleapis.com/projects/<number>/locations/global/workloadIdentityPools/<pool>/"+
 				"providers/<provider>",
 				c["workloadIdentityProvider"])
 	case email == nil:
 		return identity{},
-			errInvalid("credentials.serviceAccountEmail %.200q is not the address of a service account",
+			cloud.ErrInvalid("credentials.serviceAccountEmail %.200q is not the address of a service account",
 				c["serviceAccountEmail"])
 	case p.options.Identity == nil && a.EndpointURL == "":
 		return identity{},
-			errInvalid("authMethod workload_identity_federation is not available: this installation has no identity " +
+			cloud.ErrInvalid("authMethod workload_identity_federation is not available: this installation has no " +
+				"identity " +
 				"of its own to federate")
 	}
 	made, err := externalaccount.NewCredentials(&externalaccount.Options{
@@ -181,7 +184,7 @@ func (p *Provider) federatedIdentity(a cloud.Account, client *http.Client) (iden
 		Scopes: []string{scope}, Client: client, SubjectTokenProvider: p.subject(a),
 	})
 	if err != nil {
-		return identity{}, errInvalid("credentials.workloadIdentityProvider: %v", err)
+		return identity{}, cloud.ErrInvalid("credentials.workloadIdentityProvider: %v", err)
 	}
 	return identity{made.TokenProvider, email[1]}, nil
 }

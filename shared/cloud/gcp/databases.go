@@ -36,7 +36,7 @@ type databaseMemory struct {
 
 // listDatabases reads a page of the project's instances and returns those of the region.
 func listDatabases(ctx context.Context, p place, page string) (cloud.ResourcePage, error) {
-	out, err := call[googlerest.DatabaseInstanceList](ctx, p.session, googlerest.Get("cloudsql.instances.list",
+	out, err := call[googlerest.DatabaseInstanceList](ctx, p.session, googlerest.NewGet("cloudsql.instances.list",
 		googlerest.SQLAdmin+"projects/{project}/instances", p.project).Set("filter", "region:"+p.region).
 		SetInt("maxResults", 500).Set("pageToken", page))
 	if err != nil {
@@ -151,10 +151,10 @@ func readDatabases(ctx context.Context, p place, refs []ref) ([]cloud.State, err
 
 // getDatabase reads an instance; one of another region does not exist here.
 func getDatabase(ctx context.Context, p place, r ref) (*googlerest.DatabaseInstance, error) {
-	d, err := call[googlerest.DatabaseInstance](ctx, p.session, googlerest.Get("cloudsql.instances.get",
+	d, err := call[googlerest.DatabaseInstance](ctx, p.session, googlerest.NewGet("cloudsql.instances.get",
 		googlerest.SQLAdmin+"projects/{project}/instances/{instance}", p.project, r.name))
 	if err == nil && d.Region != p.region {
-		return nil, notFound("the Cloud SQL instance %s is in %s, not in %s", r.name, d.Region, p.region)
+		return nil, cloud.ErrNotFound("the Cloud SQL instance %s is in %s, not in %s", r.name, d.Region, p.region)
 	}
 	return d, err
 }
@@ -176,7 +176,7 @@ func databaseState(ctx context.Context, p place, r ref, d *googlerest.DatabaseIn
 			newest.Error.Errors[0].Code, newest.Error.Errors[0].Message)
 	}
 	if p := activationPolicy(d); p != never && p != "" {
-		s.Snapshot = encodeSnapshot(databaseMemory{p})
+		s.Snapshot = cloud.EncodeSnapshot(databaseMemory{p})
 	}
 	return s, nil
 }
@@ -185,7 +185,7 @@ func databaseState(ctx context.Context, p place, r ref, d *googlerest.DatabaseIn
 func databaseOperations(ctx context.Context, p place, r ref) (newest, pending *googlerest.DatabaseOperation,
 	err error,
 ) {
-	out, err := call[googlerest.DatabaseOperationList](ctx, p.session, googlerest.Get("cloudsql.instances.get",
+	out, err := call[googlerest.DatabaseOperationList](ctx, p.session, googlerest.NewGet("cloudsql.instances.get",
 		googlerest.SQLAdmin+"projects/{project}/operations", p.project).Set("instance", r.name).SetInt("maxResults",
 		10))
 	if err != nil {
@@ -210,11 +210,11 @@ func actDatabase(ctx context.Context, p place, v cloud.Verb, t target) error {
 		return err
 	}
 	if reason := tiedDatabase(d); reason != "" {
-		return errUnsupported("%s", reason)
+		return cloud.ErrUnsupported("%s", reason)
 	}
 	policy := never
 	if v == cloud.Start {
-		m, ok, err := decodeSnapshot[databaseMemory](t.snapshot)
+		m, ok, err := cloud.DecodeSnapshot[databaseMemory](t.snapshot, "state")
 		if err != nil {
 			return err
 		}
@@ -228,7 +228,7 @@ func actDatabase(ctx context.Context, p place, v cloud.Verb, t target) error {
 	}
 	var change googlerest.DatabaseChange
 	change.Settings.ActivationPolicy, change.Settings.SettingsVersion = policy, d.Settings.SettingsVersion
-	_, err = call[googlerest.DatabaseOperation](ctx, p.session, googlerest.Patch("cloudsql.instances.update",
+	_, err = call[googlerest.DatabaseOperation](ctx, p.session, googlerest.NewPatch("cloudsql.instances.update",
 		googlerest.SQLAdmin+"projects/{project}/instances/{instance}", p.project, t.name).Body(change))
 	return err
 }

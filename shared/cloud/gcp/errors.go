@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"strings"
 
@@ -15,22 +14,6 @@ import (
 	"lamplighter.dev/shared/cloud/gcp/googlerest"
 	"lamplighter.dev/shared/foundation/fault"
 )
-
-func errInvalid(format string, args ...any) error {
-	return &cloud.Error{Class: cloud.Invalid, Message: fmt.Sprintf(format, args...)}
-}
-
-func errUnsupported(format string, args ...any) error {
-	return &cloud.Error{Class: cloud.Unsupported, Message: fmt.Sprintf(format, args...)}
-}
-
-func errMoving(format string, args ...any) error {
-	return &cloud.Error{Class: cloud.Moving, Message: fmt.Sprintf(format, args...)}
-}
-
-func notFound(format string, args ...any) error {
-	return &cloud.Error{Class: cloud.NotFound, Message: fmt.Sprintf(format, args...)}
-}
 
 // codes are the reasons that the status of an answer would not place right: a 403 is throttling, a denial or a lack of
 // quota, and a 400 may be a state that passes. Google's older APIs spell them in camel case, the newer and operations
@@ -197,23 +180,11 @@ func classifyError(op string, err error) error {
 	}
 	e, ok := errors.AsType[*googleapi.Error](err)
 	if !ok {
-		return &cloud.Error{Class: cloud.Transient, Op: op, Code: unansweredCode(err), Message: err.Error(), Err: err}
+		return &cloud.Error{Class: cloud.Transient, Op: op, Code: cloud.UnansweredCode(err), Message: err.Error(),
+			Err: err}
 	}
 	a := parseAnswer(e.Code, []byte(e.Body))
 	return &cloud.Error{Class: a.errorClass(), Op: op, Code: a.code, Message: a.message, Err: err}
-}
-
-// unansweredCode names an error that is not Google's answer: the call may or may not have had its effect.
-func unansweredCode(err error) string {
-	timeout, ok := errors.AsType[net.Error](err)
-	switch {
-	case errors.Is(err, context.Canceled):
-		return "Cancelled"
-	case errors.Is(err, context.DeadlineExceeded), ok && timeout.Timeout():
-		return "Timeout"
-	default:
-		return "NoAnswer"
-	}
 }
 
 // isDisabled reports whether the error says that the API is not switched on in the project, by its number.

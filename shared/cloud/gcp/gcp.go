@@ -10,11 +10,10 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/endpoint"
 	"lamplighter.dev/shared/cloud/throttle"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/clock"
-	"lamplighter.dev/shared/foundation/fault"
-	"lamplighter.dev/shared/foundation/ssrfguard"
 )
 
 // Name is the provider's identifier.
@@ -78,14 +77,14 @@ func New(o Options) *Provider {
 	o = o.withDefaults()
 	return &Provider{
 		options: o,
-		limiter: newLimiter(o, o.Limits), endpoints: newEndpointLimiter(o),
-		guarded: o.addressPolicy().Transport(),
+		limiter: newLimiter(o), endpoints: endpoint.NewLimiter(o.Clock, o.Log),
+		guarded: o.endpointRules().Policy().Transport(),
 	}
 }
 
-// addressPolicy returns the policy for the addresses of an EndpointURL.
-func (o Options) addressPolicy() ssrfguard.Policy {
-	return ssrfguard.Policy{Private: o.PrivateAddresses, AnyPort: true}
+// endpointRules returns the operator's rules for an EndpointURL.
+func (o Options) endpointRules() endpoint.Rules {
+	return endpoint.Rules{Custom: o.CustomEndpoints, Private: o.PrivateAddresses}
 }
 
 func (o Options) withDefaults() Options {
@@ -102,16 +101,9 @@ func (o Options) withDefaults() Options {
 		o.Limits = defaultLimits
 	}
 	if o.Transport == nil {
-		o.Transport = connectionPool()
+		o.Transport = endpoint.NewTransport()
 	}
 	return o
-}
-
-// connectionPool keeps enough connections open for a discovery that asks for every region at once.
-func connectionPool() http.RoundTripper {
-	t := http.DefaultTransport.(*http.Transport).Clone()
-	t.MaxIdleConns, t.MaxIdleConnsPerHost = 256, 32
-	return t
 }
 
 // Name is "gcp".
@@ -129,7 +121,7 @@ func (p *Provider) Kinds() []cloud.Kind {
 // Connect prepares a connection. Incomplete credentials, a missing project and a forbidden endpoint are class Invalid.
 // Identify then tests whether the credentials open the project.
 func (p *Provider) Connect(_ context.Context, a cloud.Account) (cloud.Conn, error) {
-	if err := p.checkEndpoint(a.EndpointURL); err != nil {
+	if err := p.options.endpointRules().Check(a.EndpointURL); err != nil {
 		return nil, err
 	}
 	s, err := p.openSession(a)
@@ -137,17 +129,4 @@ func (p *Provider) Connect(_ context.Context, a cloud.Account) (cloud.Conn, erro
 		return nil, err
 	}
 	return &conn{s}, nil
-}
-
-func (p *Provider) checkEndpoint(endpoint string) error {
-	if endpoint == "" {
-		return nil
-	}
-	if !p.options.CustomEndpoints {
-		return errInvalid("endpointURL is not accepted: this installation allows no custom endpoints")
-	}
-	if err := p.options.addressPolicy().CheckAddress(endpoint); err != nil {
-		return errInvalid("endpointURL: %s", fault.Message(err)) // not repeated: there may be a password in it
-	}
-	return nil
 }

@@ -55,8 +55,9 @@ func (g group) stopSnapshot() groupMemory {
 
 // getGroup reads a group and its autoscaler.
 func getGroup(ctx context.Context, p place, r ref) (group, error) {
-	m, err := call[googlerest.InstanceGroupManager](ctx, p.session, googlerest.Get("compute.instanceGroupManagers.get",
-		r.placeAddress()+"/instanceGroupManagers/{instanceGroupManager}", p.project, r.location, r.name))
+	m, err := call[googlerest.InstanceGroupManager](ctx, p.session,
+		googlerest.NewGet("compute.instanceGroupManagers.get",
+			r.placeAddress()+"/instanceGroupManagers/{instanceGroupManager}", p.project, r.location, r.name))
 	if err != nil {
 		return group{}, err
 	}
@@ -77,7 +78,7 @@ func (r ref) placeAddress() string {
 }
 
 func getScaler(ctx context.Context, p place, r ref, name string) (*googlerest.Autoscaler, error) {
-	a, err := call[googlerest.Autoscaler](ctx, p.session, googlerest.Get("compute.autoscalers.get",
+	a, err := call[googlerest.Autoscaler](ctx, p.session, googlerest.NewGet("compute.autoscalers.get",
 		r.placeAddress()+"/autoscalers/{autoscaler}", p.project, r.location, name))
 	if isGone(err) { // deleted since the group was read
 		return nil, nil //nolint:nilnil // a group that nothing scales is no failure
@@ -91,7 +92,7 @@ func actGroup(ctx context.Context, p place, v cloud.Verb, t target) error {
 		return err
 	}
 	if reason := tiedGroup(g.InstanceGroupManager); reason != "" {
-		return errUnsupported("%s", reason)
+		return cloud.ErrUnsupported("%s", reason)
 	}
 	if v == cloud.Stop {
 		return stopGroup(ctx, p, g)
@@ -121,7 +122,7 @@ func startGroup(ctx context.Context, p place, g group, t target) error {
 		return alreadyScaled(ctx, p, g)
 	}
 	if g.TargetSize == 0 && m.Size == 0 {
-		return errUnsupported("%s", cloud.NoSizeRemembered(g.Name))
+		return cloud.ErrUnsupported("%s", cloud.NoSizeRemembered(g.Name))
 	}
 	if g.TargetSize == 0 { // or somebody has started it
 		if err := resizeGroup(ctx, p, g.ref, m.Size); err != nil {
@@ -139,7 +140,7 @@ func startGroup(ctx context.Context, p place, g group, t target) error {
 // mark in its autoscaler's description. A group that was stopped elsewhere gets the minimum of its autoscaler, which
 // stays off.
 func (g group) remembered(t target) (groupMemory, error) {
-	m, ok, err := decodeSnapshot[groupMemory](t.snapshot)
+	m, ok, err := cloud.DecodeSnapshot[groupMemory](t.snapshot, "state")
 	if err != nil || ok && (m.Made == "" || m.Made == g.CreationTimestamp) {
 		return m, err
 	}
@@ -162,7 +163,8 @@ func (g group) minimum() int64 {
 // alone.
 func alreadyScaled(ctx context.Context, p place, g group) error {
 	if g.TargetSize == 0 && g.policy().MinNumReplicas == 0 {
-		return errUnsupported("its autoscaler is %s and has the minimum 0: it starts the group when there is load; "+
+		return cloud.ErrUnsupported("its autoscaler is %s and has the minimum 0: it starts the group when there "+
+			"is load; "+
 			"set a minimum", g.mode())
 	}
 	if _, marked := g.stopMark(); !marked {
@@ -178,7 +180,7 @@ func resizeGroup(ctx context.Context, p place, r ref, n int64) error {
 }
 
 func resizeRequest(p place, r ref, n int64) *googlerest.Request {
-	return googlerest.Post("compute.instanceGroupManagers.update",
+	return googlerest.NewPost("compute.instanceGroupManagers.update",
 		r.placeAddress()+"/instanceGroupManagers/{instanceGroupManager}/resize", p.project, r.location, r.name).
 		SetInt("size", n).Set("requestId", uuid.NewString())
 }
@@ -201,7 +203,7 @@ func scalerMode(mode, description string) googlerest.AutoscalerChange {
 
 // patchScaler returns the request that makes the change. Fields that the change leaves out stay.
 func (g group) patchScaler(p place, change googlerest.AutoscalerChange) *googlerest.Request {
-	return googlerest.Patch("compute.autoscalers.update", g.placeAddress()+"/autoscalers", p.project, g.location).
+	return googlerest.NewPatch("compute.autoscalers.update", g.placeAddress()+"/autoscalers", p.project, g.location).
 		Set("autoscaler", g.scaler.Name).Set("requestId", uuid.NewString()).Body(change)
 }
 
@@ -218,7 +220,7 @@ func awaitOperation(ctx context.Context, p place, r ref, request *googlerest.Req
 	o, err := call[googlerest.Operation](ctx, p.session, request)
 	for n := 0; err == nil && o.Status != "DONE"; n++ {
 		if n == operationPolls {
-			return errMoving("operation %s is %s and not yet done", o.Name, o.Status)
+			return cloud.ErrMoving("operation %s is %s and not yet done", o.Name, o.Status)
 		}
 		if err = p.awaitPause(ctx); err == nil {
 			o, err = getOperation(ctx, p, r, o.Name)
@@ -241,7 +243,7 @@ func getOperation(ctx context.Context, p place, r ref, name string) (*googlerest
 	if r.isRegional() {
 		permission = "compute.regionOperations.get"
 	}
-	return call[googlerest.Operation](ctx, p.session, googlerest.Get(permission,
+	return call[googlerest.Operation](ctx, p.session, googlerest.NewGet(permission,
 		r.placeAddress()+"/operations/{operation}", p.project, r.location, name))
 }
 
@@ -276,11 +278,12 @@ func scaleGroup(ctx context.Context, p place, r ref, want cloud.Capacity) error 
 func refuseScale(g group, want cloud.Capacity) error {
 	switch mode := g.mode(); {
 	case tiedGroup(g.InstanceGroupManager) != "":
-		return errUnsupported("%s", tiedGroup(g.InstanceGroupManager))
+		return cloud.ErrUnsupported("%s", tiedGroup(g.InstanceGroupManager))
 	case changesBounds(want) && g.scaler == nil:
-		return errUnsupported("nothing scales the group %s: only its desired size can be set", g.Name)
+		return cloud.ErrUnsupported("nothing scales the group %s: only its desired size can be set", g.Name)
 	case want.Desired != nil && *want.Desired != g.TargetSize && mode != "" && mode != modeOff:
-		return errUnsupported("the autoscaler of %s is %s and sets the size: give it a minimum instead", g.Name, mode)
+		return cloud.ErrUnsupported("the autoscaler of %s is %s and sets the size: give it a minimum instead", g.Name,
+			mode)
 	}
 	return nil
 }

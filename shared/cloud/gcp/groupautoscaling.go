@@ -65,7 +65,7 @@ func (g group) autoscaling() cloud.Autoscaling {
 			out.TargetCPUPercent, out.CooldownSeconds = &percent, &p.CoolDownPeriodSec
 		}
 	}
-	out.Native = encodeSnapshot(g.nativeScaling())
+	out.Native = cloud.EncodeSnapshot(g.nativeScaling())
 	return out
 }
 
@@ -85,9 +85,9 @@ func setGroupAutoscaling(ctx context.Context, p place, r ref, want cloud.Autosca
 		return err
 	}
 	if reason := tiedGroup(g.InstanceGroupManager); reason != "" {
-		return errUnsupported("%s", reason)
+		return cloud.ErrUnsupported("%s", reason)
 	}
-	to, restore, err := decodeSnapshot[groupNative](want.Native)
+	to, restore, err := cloud.DecodeSnapshot[groupNative](want.Native, "state")
 	if err != nil {
 		return err
 	}
@@ -192,11 +192,11 @@ func (g group) insertScaler(p place, s scalerNative) *googlerest.Request {
 	if s.CPU == nil {
 		a.AutoscalingPolicy.CPUUtilization = nil // there is no rule to remove
 	}
-	return googlerest.Post("compute.autoscalers.create", g.placeAddress()+"/autoscalers", p.project, g.location).
+	return googlerest.NewPost("compute.autoscalers.create", g.placeAddress()+"/autoscalers", p.project, g.location).
 		Set("requestId", uuid.NewString()).Body(a)
 }
 
 func (g group) deleteScaler(p place) *googlerest.Request {
-	return googlerest.Delete("compute.autoscalers.delete", g.placeAddress()+"/autoscalers/{autoscaler}",
+	return googlerest.NewDelete("compute.autoscalers.delete", g.placeAddress()+"/autoscalers/{autoscaler}",
 		p.project, g.location, g.scaler.Name).Set("requestId", uuid.NewString())
 }

@@ -85,7 +85,7 @@ func listGroups(ctx context.Context, p place, page string) (cloud.ResourcePage, 
 
 func listZonalGroups(ctx context.Context, p place, page string) ([]group, string, error) {
 	out, err := call[googlerest.InstanceGroupManagerAggregatedList](ctx, p.session,
-		googlerest.Get("compute.instanceGroupManagers.list",
+		googlerest.NewGet("compute.instanceGroupManagers.list",
 			googlerest.Compute+"projects/{project}/aggregated/instanceGroupManagers", p.project).
 			Set("filter", inZones(p.region)).
 			SetInt("maxResults", 500).Set("pageToken", page).Set(partialSuccess, "true"))
@@ -108,7 +108,7 @@ func listZonalGroups(ctx context.Context, p place, page string) ([]group, string
 
 func listRegionalGroups(ctx context.Context, p place, page string) ([]group, string, error) {
 	out, err := call[googlerest.RegionInstanceGroupManagerList](ctx, p.session,
-		googlerest.Get("compute.instanceGroupManagers.list",
+		googlerest.NewGet("compute.instanceGroupManagers.list",
 			googlerest.Compute+"projects/{project}/regions/{region}/instanceGroupManagers", p.project, p.region).
 			SetInt("maxResults", 500).Set("pageToken", page))
 	if err != nil {
@@ -165,12 +165,12 @@ func listScalers(ctx context.Context, p place, regional bool) (map[string]*googl
 			return byGroup, nil
 		}
 	}
-	return nil, errUnsupported("region %s has more than %d pages of autoscalers", p.region, maxPages)
+	return nil, cloud.ErrUnsupported("region %s has more than %d pages of autoscalers", p.region, maxPages)
 }
 
 func scalersPage(ctx context.Context, p place, regional bool, page string) ([]*googlerest.Autoscaler, string, error) {
 	if regional {
-		out, err := call[googlerest.RegionAutoscalerList](ctx, p.session, googlerest.Get("compute.autoscalers.list",
+		out, err := call[googlerest.RegionAutoscalerList](ctx, p.session, googlerest.NewGet("compute.autoscalers.list",
 			googlerest.Compute+"projects/{project}/regions/{region}/autoscalers", p.project, p.region).
 			SetInt("maxResults", 500).Set("pageToken", page))
 		if err != nil {
@@ -178,7 +178,7 @@ func scalersPage(ctx context.Context, p place, regional bool, page string) ([]*g
 		}
 		return out.Items, out.NextPageToken, nil
 	}
-	out, err := call[googlerest.AutoscalerAggregatedList](ctx, p.session, googlerest.Get("compute.autoscalers.list",
+	out, err := call[googlerest.AutoscalerAggregatedList](ctx, p.session, googlerest.NewGet("compute.autoscalers.list",
 		googlerest.Compute+"projects/{project}/aggregated/autoscalers", p.project).
 		Set("filter", inZones(p.region)).
 		SetInt("maxResults", 500).Set("pageToken", page).Set(partialSuccess, "true"))
@@ -337,7 +337,7 @@ func groupState(g group) cloud.State {
 		s.Native += ", autoscaler " + mode
 	}
 	if g.TargetSize > 0 {
-		s.Snapshot = encodeSnapshot(g.stopSnapshot())
+		s.Snapshot = cloud.EncodeSnapshot(g.stopSnapshot())
 	}
 	_, s.Marked = g.stopMark()
 	return s

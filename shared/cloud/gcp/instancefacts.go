@@ -83,7 +83,7 @@ func (n *stateNotes) policyText(ctx context.Context, link string) string {
 		return said
 	}
 	name := lastPart(link)
-	got, err := call[googlerest.ResourcePolicy](ctx, n.session, googlerest.Get("compute.resourcePolicies.get",
+	got, err := call[googlerest.ResourcePolicy](ctx, n.session, googlerest.NewGet("compute.resourcePolicies.get",
 		googlerest.Compute+"projects/{project}/regions/{region}/resourcePolicies/{resourcePolicy}",
 		n.project, n.region, name))
 	switch {
@@ -125,7 +125,7 @@ func (n *stateNotes) lacksRoom(ctx context.Context, r ref, i *googlerest.Instanc
 // newestStarts returns the newest start of each instance of the zone; none when they cannot be read.
 func (n *stateNotes) newestStarts(ctx context.Context, zone string) map[string]*googlerest.Operation {
 	byName := map[string]*googlerest.Operation{}
-	out, err := call[googlerest.OperationList](ctx, n.session, googlerest.Get("compute.zoneOperations.list",
+	out, err := call[googlerest.OperationList](ctx, n.session, googlerest.NewGet("compute.zoneOperations.list",
 		googlerest.Compute+"projects/{project}/zones/{zone}/operations", n.project, zone).
 		Set("filter", `operationType eq "start|resume"`).Set("orderBy", "creationTimestamp desc").
 		SetInt("maxResults", 200))

@@ -31,7 +31,7 @@ var instances = kind{
 // listInstances reads a page of the instances of all zones of the region. It ignores zones of other regions that do
 // not answer.
 func listInstances(ctx context.Context, p place, page string) (cloud.ResourcePage, error) {
-	out, err := call[googlerest.InstanceAggregatedList](ctx, p.session, googlerest.Get("compute.instances.list",
+	out, err := call[googlerest.InstanceAggregatedList](ctx, p.session, googlerest.NewGet("compute.instances.list",
 		googlerest.Compute+"projects/{project}/aggregated/instances", p.project).Set("filter", inZones(p.region)).
 		SetInt("maxResults", 500).Set("pageToken", page).Set(partialSuccess, "true"))
 	if err != nil {
@@ -110,7 +110,7 @@ func findInstances(ctx context.Context, p place, refs []ref) (map[string]*google
 		}
 	}
 	for _, zone := range sortedKeys(byZone) {
-		out, err := call[googlerest.InstanceList](ctx, p.session, googlerest.Get("compute.instances.list",
+		out, err := call[googlerest.InstanceList](ctx, p.session, googlerest.NewGet("compute.instances.list",
 			googlerest.Compute+"projects/{project}/zones/{zone}/instances", p.project, zone).
 			Set("filter", namesFilter(byZone[zone])).SetInt("maxResults", 500))
 		if isGone(err) { // there is no such zone
@@ -140,7 +140,7 @@ func actInstances(ctx context.Context, p place, v cloud.Verb, targets []target) 
 		case err != nil:
 			errs[n] = err
 		case !ok:
-			errs[n] = notFound("there is no instance %s in %s", refs[n].name, refs[n].location)
+			errs[n] = cloud.ErrNotFound("there is no instance %s in %s", refs[n].name, refs[n].location)
 		default:
 			errs[n] = actInstance(ctx, p, v, refs[n], i)
 		}
@@ -150,7 +150,7 @@ func actInstances(ctx context.Context, p place, v cloud.Verb, targets []target) 
 
 func actInstance(ctx context.Context, p place, v cloud.Verb, r ref, i *googlerest.Instance) error {
 	if reason := tiedInstance(i); reason != "" {
-		return errUnsupported("%s", reason)
+		return cloud.ErrUnsupported("%s", reason)
 	}
 	if instanceStatuses[i.Status].status == v.WantedStatus() {
 		return nil
@@ -163,7 +163,7 @@ func actInstance(ctx context.Context, p place, v cloud.Verb, r ref, i *googleres
 		method = "resume"
 	}
 	// A repeated attempt bears the same id, so that Google does it once.
-	return beginOperation(ctx, p, googlerest.Post("compute.instances."+method,
+	return beginOperation(ctx, p, googlerest.NewPost("compute.instances."+method,
 		googlerest.Compute+"projects/{project}/zones/{zone}/instances/{instance}/"+method, p.project, r.location,
 		r.name).
 		Set("requestId", uuid.NewString()))

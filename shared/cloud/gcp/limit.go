@@ -22,18 +22,8 @@ var defaultLimits = map[string]Limit{
 	"":              {PerSecond: 8, Burst: 20},
 }
 
-// endpointLimits are for accounts with an address of their own. Google's limits do not apply there, and the server
-// refuses calls itself when there are too many.
-var endpointLimits = map[string]Limit{"": {PerSecond: 100, Burst: 200}}
-
-func newLimiter(o Options, limits map[string]Limit) *throttle.Limiter {
-	return throttle.New(throttle.Options{Clock: o.Clock, Store: o.Store, Limits: limits, Log: o.Log})
-}
-
-// newEndpointLimiter returns a limiter that this process does not share.
-func newEndpointLimiter(o Options) *throttle.Limiter {
-	o.Store = nil
-	return newLimiter(o, endpointLimits)
+func newLimiter(o Options) *throttle.Limiter {
+	return throttle.New(throttle.Options{Clock: o.Clock, Store: o.Store, Limits: o.Limits, Log: o.Log})
 }
 
 // limiter returns the limiter of the account.

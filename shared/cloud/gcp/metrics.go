@@ -136,7 +136,7 @@ func (m meter) keysOf(uids []string) map[string]string {
 func (c *conn) Metrics(ctx context.Context, r cloud.MetricRequest) (cloud.MetricAnswer, error) {
 	m, ok := meters[r.Type]
 	if !ok {
-		return cloud.MetricAnswer{}, errUnsupported("Google Cloud has no metrics of %s that are read", r.Type)
+		return cloud.MetricAnswer{}, cloud.ErrUnsupported("Google Cloud has no metrics of %s that are read", r.Type)
 	}
 	p, err := c.placeAt(r.Region)
 	if err != nil || len(m.keysOf(r.UIDs)) == 0 {
@@ -160,7 +160,7 @@ func (c *conn) Metrics(ctx context.Context, r cloud.MetricRequest) (cloud.Metric
 func (m meter) readMeasure(ctx context.Context, p place, r cloud.MetricRequest, n int) (cloud.MetricAnswer, error) {
 	keys := m.keysOf(r.UIDs)
 	var out cloud.MetricAnswer
-	list := googlerest.Get(metricsNeed, googlerest.Monitoring+"{+name}/timeSeries", "projects/"+p.project).
+	list := googlerest.NewGet(metricsNeed, googlerest.Monitoring+"{+name}/timeSeries", "projects/"+p.project).
 		Set("filter", m.metricFilter(r, n)).
 		Set("interval.startTime", r.From.UTC().Format(time.RFC3339)).
 		Set("interval.endTime", r.To.UTC().Format(time.RFC3339)).
@@ -189,7 +189,7 @@ func (m meter) readMeasure(ctx context.Context, p place, r cloud.MetricRequest, 
 			return out, nil
 		}
 	}
-	return out, errUnsupported(
+	return out, cloud.ErrUnsupported(
 		"%s of %d resources has more than %d pages: ask for a shorter time", r.Measures[n].Metric, len(r.UIDs),
 		maxPages)
 }

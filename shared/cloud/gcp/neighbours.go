@@ -93,5 +93,5 @@ func (c *conn) searchThings(ctx context.Context, assetType, query string,
 			return nil
 		}
 	}
-	return errUnsupported("there are more than %d pages of %s", maxPages, assetType)
+	return cloud.ErrUnsupported("there are more than %d pages of %s", maxPages, assetType)
 }

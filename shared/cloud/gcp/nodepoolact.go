@@ -45,7 +45,7 @@ func actNodepool(ctx context.Context, p place, v cloud.Verb, t target) error {
 		return err
 	}
 	if reason := n.stopObstacle(); reason != "" {
-		return errUnsupported("%s", reason)
+		return cloud.ErrUnsupported("%s", reason)
 	}
 	if v == cloud.Stop {
 		if n.scaling() != nil {
@@ -59,7 +59,7 @@ func actNodepool(ctx context.Context, p place, v cloud.Verb, t target) error {
 }
 
 func startNodepool(ctx context.Context, p place, n nodepool, t target) error {
-	m, ok, err := decodeSnapshot[nodepoolMemory](t.snapshot)
+	m, ok, err := cloud.DecodeSnapshot[nodepoolMemory](t.snapshot, "state")
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func startNodepool(ctx context.Context, p place, n nodepool, t target) error {
 		return nil // somebody has started it
 	}
 	if m.Nodes == 0 {
-		return errUnsupported("%s", cloud.NoSizeRemembered(n.Name))
+		return cloud.ErrUnsupported("%s", cloud.NoSizeRemembered(n.Name))
 	}
 	return setNodes(ctx, p, n, m.Nodes)
 }
@@ -94,7 +94,7 @@ func getNodepool(ctx context.Context, p place, r ref) (nodepool, error) {
 		return nodepool{}, err
 	}
 	if len(found) == 0 {
-		return nodepool{}, notFound("there is no GKE node pool %s in cluster %s", r.name, r.cluster)
+		return nodepool{}, cloud.ErrNotFound("there is no GKE node pool %s in cluster %s", r.name, r.cluster)
 	}
 	return found[0], nil
 }
@@ -111,13 +111,13 @@ func setScaling(ctx context.Context, p place, n nodepool, s *nodepoolScaler) err
 			a.MinNodeCount, a.MaxNodeCount = &s.Min, s.Max
 		}
 	}
-	return changePool(ctx, p, n.ref, googlerest.Post("container.clusters.update",
+	return changePool(ctx, p, n.ref, googlerest.NewPost("container.clusters.update",
 		googlerest.Container+"{+name}:setAutoscaling", n.poolLink()).Body(change))
 }
 
 // setNodes sets the nodes of each zone.
 func setNodes(ctx context.Context, p place, n nodepool, perZone int64) error {
-	_, err := call[googlerest.ClusterOperation](ctx, p.session, googlerest.Post("container.clusters.update",
+	_, err := call[googlerest.ClusterOperation](ctx, p.session, googlerest.NewPost("container.clusters.update",
 		googlerest.Container+"{+name}:setSize", n.poolLink()).Body(googlerest.NodePoolSizeChange{NodeCount: perZone}))
 	return err
 }
@@ -128,10 +128,10 @@ func changePool(ctx context.Context, p place, r ref, request *googlerest.Request
 	o, err := call[googlerest.ClusterOperation](ctx, p.session, request)
 	for n := 0; err == nil && o.Status != "DONE"; n++ {
 		if n == operationPolls {
-			return errMoving("operation %s (%s) is %s and not yet done", o.Name, o.OperationType, o.Status)
+			return cloud.ErrMoving("operation %s (%s) is %s and not yet done", o.Name, o.OperationType, o.Status)
 		}
 		if err = p.awaitPause(ctx); err == nil {
-			o, err = call[googlerest.ClusterOperation](ctx, p.session, googlerest.Get("container.operations.get",
+			o, err = call[googlerest.ClusterOperation](ctx, p.session, googlerest.NewGet("container.operations.get",
 				googlerest.Container+"{+name}", "projects/"+r.project+"/locations/"+r.location+"/operations/"+o.Name))
 		}
 	}
@@ -176,11 +176,12 @@ func (n nodepool) refuseScale(want cloud.Capacity) error {
 	s := n.scaling()
 	switch {
 	case n.stopObstacle() != "":
-		return errUnsupported("%s", n.stopObstacle())
+		return cloud.ErrUnsupported("%s", n.stopObstacle())
 	case changesBounds(want) && s == nil:
-		return errUnsupported("the node pool %s is not scaled: only its desired size can be set", n.Name)
+		return cloud.ErrUnsupported("the node pool %s is not scaled: only its desired size can be set", n.Name)
 	case changesBounds(want) && s.isTotal():
-		return errUnsupported("the bounds of the node pool %s are of all its zones together, and are not set here",
+		return cloud.ErrUnsupported(
+			"the bounds of the node pool %s are of all its zones together, and are not set here",
 			n.Name)
 	}
 	return nil

@@ -75,7 +75,7 @@ func listNodepools(ctx context.Context, p place, _ string) (cloud.ResourcePage, 
 
 // listClusters returns the clusters of the region and of its zones. Zones that did not answer make the list incomplete.
 func listClusters(ctx context.Context, p place) ([]*googlerest.Cluster, error) {
-	out, err := call[googlerest.ClusterList](ctx, p.session, googlerest.Get("container.clusters.list",
+	out, err := call[googlerest.ClusterList](ctx, p.session, googlerest.NewGet("container.clusters.list",
 		googlerest.Container+"{+parent}/clusters", "projects/"+p.project+"/locations/-"))
 	if err == nil {
 		err = p.missingZonesError(out.MissingZones)
@@ -121,7 +121,7 @@ func listGroupSizes(ctx context.Context, p place) (map[string]int64, error) {
 			return sizes, nil
 		}
 	}
-	return nil, errUnsupported("region %s has more than %d pages of instance groups", p.region, maxPages)
+	return nil, cloud.ErrUnsupported("region %s has more than %d pages of instance groups", p.region, maxPages)
 }
 
 func nodepoolResource(n nodepool) cloud.Resource {
@@ -220,7 +220,7 @@ func readNodepools(ctx context.Context, p place, refs []ref) ([]cloud.State, err
 // getNodepools reads pools of one cluster, with their sizes; those that do not exist are missing.
 func getNodepools(ctx context.Context, p place, cluster string, refs []ref) ([]nodepool, error) {
 	c, err := call[googlerest.Cluster](ctx, p.session,
-		googlerest.Get("container.clusters.get", googlerest.Container+"{+name}", cluster))
+		googlerest.NewGet("container.clusters.get", googlerest.Container+"{+name}", cluster))
 	if isGone(err) {
 		return nil, nil
 	}
@@ -252,12 +252,12 @@ func groupSizes(ctx context.Context, p place, links []string) ([]int64, error) {
 	cloud.InParallel(len(links), parallelCalls, func(i int) {
 		r, ok := parseName(fullName("compute.googleapis.com", links[i]))
 		if !ok {
-			errs[i] = errInvalid("GKE returned %.300q, which is not the name of an instance group", links[i])
+			errs[i] = cloud.ErrInvalid("GKE returned %.300q, which is not the name of an instance group", links[i])
 			return
 		}
 		var m *googlerest.InstanceGroupManager
 		m, errs[i] = call[googlerest.InstanceGroupManager](ctx, p.session,
-			googlerest.Get("compute.instanceGroupManagers.get",
+			googlerest.NewGet("compute.instanceGroupManagers.get",
 				googlerest.Compute+"projects/{project}/zones/{zone}/instanceGroupManagers/{instanceGroupManager}",
 				p.project, r.location, r.name))
 		if errs[i] == nil {
@@ -278,7 +278,7 @@ func nodepoolState(n nodepool) cloud.State {
 		Native: fmt.Sprintf("%s, nodes per zone %v", n.Status, n.sizes),
 	}
 	if n.perZone() > 0 {
-		s.Snapshot = encodeSnapshot(nodepoolMemory{Nodes: n.perZone(), Scaling: n.scaling()})
+		s.Snapshot = cloud.EncodeSnapshot(nodepoolMemory{Nodes: n.perZone(), Scaling: n.scaling()})
 	}
 	return s
 }

@@ -56,10 +56,10 @@ func (c *conn) readRoot(ctx context.Context) (cloud.Unit, error) {
 	kind := parentName.FindStringSubmatch(name)
 	if kind == nil {
 		return cloud.Unit{},
-			errInvalid(`%.100q is neither "organizations/" nor "folders/" with the number of one`, name)
+			cloud.ErrInvalid(`%.100q is neither "organizations/" nor "folders/" with the number of one`, name)
 	}
 	f, err := call[googlerest.Folder](ctx, c.session,
-		googlerest.Get("resourcemanager."+kind[1]+".get", googlerest.ResourceManager+"{+name}", name))
+		googlerest.NewGet("resourcemanager."+kind[1]+".get", googlerest.ResourceManager+"{+name}", name))
 	if err != nil {
 		return cloud.Unit{}, err
 	}
@@ -77,7 +77,7 @@ func (c *conn) Members(ctx context.Context, _ bool) ([]cloud.Member, error) {
 	w := projectWalk{conn: c}
 	for level := [][]cloud.Unit{{root}}; len(level) > 0; {
 		if w.units += len(level); w.units > maxUnits {
-			return nil, errUnsupported("there are more than %d folders", maxUnits)
+			return nil, cloud.ErrUnsupported("there are more than %d folders", maxUnits)
 		}
 		if level, err = w.walkLevel(ctx, level); err != nil {
 			return nil, err
@@ -138,7 +138,7 @@ func (w *projectWalk) visitUnit(ctx context.Context, units []cloud.Unit) error {
 
 // listProjects lists the projects of a unit, those that are being deleted too: a page of so many, or for 0 all.
 func (c *conn) listProjects(ctx context.Context, in cloud.Unit, most int64) ([]*googlerest.Project, error) {
-	list := googlerest.Get("resourcemanager.projects.list", googlerest.ResourceManager+"projects").
+	list := googlerest.NewGet("resourcemanager.projects.list", googlerest.ResourceManager+"projects").
 		Set("parent", in.ID).Set("showDeleted", "true").SetInt("pageSize", projectPage)
 	if most > 0 {
 		out, err := call[googlerest.ProjectList](ctx, c.session, list.SetInt("pageSize", most))
@@ -158,18 +158,18 @@ func (c *conn) listProjects(ctx context.Context, in cloud.Unit, most int64) ([]*
 // checkMembers bounds a listing that would not end.
 func checkMembers(projects int) error {
 	if projects > cloud.MaxMembers {
-		return errUnsupported("there are more than %d projects", cloud.MaxMembers)
+		return cloud.ErrUnsupported("there are more than %d projects", cloud.MaxMembers)
 	}
 	return nil
 }
 
 func (c *conn) listFolders(ctx context.Context, in cloud.Unit) ([]*googlerest.Folder, error) {
 	var all []*googlerest.Folder
-	list := googlerest.Get("resourcemanager.folders.list", googlerest.ResourceManager+"folders").
+	list := googlerest.NewGet("resourcemanager.folders.list", googlerest.ResourceManager+"folders").
 		Set("parent", in.ID).SetInt("pageSize", projectPage)
 	err := eachPage(ctx, c.session, list, func(page *googlerest.FolderList) (string, error) {
 		if all = append(all, page.Folders...); len(all) > maxUnits {
-			return "", errUnsupported("there are more than %d folders", maxUnits)
+			return "", cloud.ErrUnsupported("there are more than %d folders", maxUnits)
 		}
 		return page.NextPageToken, nil
 	})

@@ -28,7 +28,7 @@ func (c *conn) listOthers(ctx context.Context, region, page string) (cloud.Resou
 	case regionName.MatchString(region):
 		search.Set("query", "location:"+region+"*")
 	default:
-		return cloud.ResourcePage{}, errInvalid("%.64q is not the name of a Google Cloud region", region)
+		return cloud.ResourcePage{}, cloud.ErrInvalid("%.64q is not the name of a Google Cloud region", region)
 	}
 	out, err := call[googlerest.AssetList](ctx, c.session, search)
 	if err != nil {
@@ -49,7 +49,8 @@ func (c *conn) listOthers(ctx context.Context, region, page string) (cloud.Resou
 
 // searchAssets returns the request for a page of the assets of the project, with these fields.
 func (c *conn) searchAssets(page, fields string) *googlerest.Request {
-	return googlerest.Get(assetsNeed, googlerest.AssetInventory+"{+scope}:searchAllResources", "projects/"+c.project).
+	scope := "projects/" + c.project
+	return googlerest.NewGet(assetsNeed, googlerest.AssetInventory+"{+scope}:searchAllResources", scope).
 		SetInt("pageSize", 500).Set("pageToken", page).Set("readMask", fields)
 }
 

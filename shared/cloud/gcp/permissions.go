@@ -26,7 +26,7 @@ var _ cloud.KindProber = (*conn)(nil)
 func (c *conn) KindPermissions(ctx context.Context, kindType, _, _ string) ([]cloud.Permission, error) {
 	i := slices.IndexFunc(registry, func(k kind) bool { return k.Type == kindType })
 	if i < 0 {
-		return nil, errInvalid("Google Cloud has no resource type %q here", kindType)
+		return nil, cloud.ErrInvalid("Google Cloud has no resource type %q here", kindType)
 	}
 	var asked []cloud.Permission
 	for _, n := range sortUnique(registry[i].needs.startStop) {
@@ -47,7 +47,7 @@ func (c *conn) testPermissions(ctx context.Context, asked []cloud.Permission) ([
 	granted := map[string]bool{}
 	for part := range slices.Chunk(sortUnique(names), maxAsked) {
 		out, err := call[googlerest.IAMPermissions](ctx, c.session,
-			googlerest.Post("resourcemanager.projects.testIamPermissions",
+			googlerest.NewPost("resourcemanager.projects.testIamPermissions",
 				googlerest.ResourceManager+"{+resource}:testIamPermissions", "projects/"+c.project).
 				Body(googlerest.IAMPermissions{Permissions: part}))
 		switch class := cloud.ClassOf(err); {

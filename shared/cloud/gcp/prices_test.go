@@ -1,7 +1,6 @@
 package gcp_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -14,6 +13,7 @@ import (
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/gcp"
 	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/clocktest"
 )
 
 // catalog is a server of the Cloud Billing Catalog: pages of three.
@@ -90,17 +90,13 @@ func (c *catalog) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(b)
 }
 
-type instant struct{ *clock.Manual }
-
-func (instant) Sleep(ctx context.Context, _ time.Duration) error { return ctx.Err() }
-
 func (c *catalog) fetch(t *testing.T, key string) (prices map[string]string, version string, err error) {
 	t.Helper()
 	s := httptest.NewServer(c)
 	t.Cleanup(s.Close)
 	p := gcp.New(gcp.Options{
-		Clock: instant{clock.NewManual(time.Date(2026, 7, 21, 1, 0, 0, 0, time.UTC))}, PriceLists: s.URL,
-		PricesKey: key, Transport: http.DefaultTransport,
+		Clock:      clocktest.Instant{Manual: clock.NewManual(time.Date(2026, 7, 21, 1, 0, 0, 0, time.UTC))},
+		PriceLists: s.URL, PricesKey: key, Transport: http.DefaultTransport,
 	})
 	prices = map[string]string{}
 	version, err = p.Prices(t.Context(), "us-central1", func(p cloud.Price) error {

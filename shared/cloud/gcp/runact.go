@@ -17,7 +17,7 @@ func actRunService(ctx context.Context, p place, v cloud.Verb, t target) error {
 		return err
 	}
 	if reason := s.stopObstacle(); reason != "" {
-		return errUnsupported("%s", reason)
+		return cloud.ErrUnsupported("%s", reason)
 	}
 	if v == cloud.Stop {
 		if s.isOff() {
@@ -36,14 +36,14 @@ func actRunService(ctx context.Context, p place, v cloud.Verb, t target) error {
 	case err != nil:
 		return err
 	case n == 0:
-		return errUnsupported("%s", cloud.NoSizeRemembered(s.name))
+		return cloud.ErrUnsupported("%s", cloud.NoSizeRemembered(s.name))
 	}
 	return s.setAlways(ctx, p, n)
 }
 
 // remembered returns the number of instances to restore: from the snapshot, else from the annotation, else 0.
 func (s runService) remembered(t target) (int64, error) {
-	m, _, err := decodeSnapshot[runMemory](t.snapshot)
+	m, _, err := cloud.DecodeSnapshot[runMemory](t.snapshot, "state")
 	if err != nil {
 		return 0, err
 	}
@@ -83,7 +83,7 @@ func (s runService) patchService(ctx context.Context, p place, change googlerest
 	fields ...string,
 ) error {
 	change.Etag = s.Etag
-	o, err := call[googlerest.LongRunningOperation](ctx, p.session, googlerest.Patch("run.services.update",
+	o, err := call[googlerest.LongRunningOperation](ctx, p.session, googlerest.NewPatch("run.services.update",
 		googlerest.Run+"{+name}", s.runLink()).Set("updateMask", strings.Join(fields, ",")).Body(change))
 	if err == nil && o.Error != nil {
 		return &cloud.Error{Class: cloud.Transient, Op: "run.services.update", Message: o.Error.Message}
@@ -109,11 +109,11 @@ func scaleRunService(ctx context.Context, p place, r ref, want cloud.Capacity) e
 	}
 	switch {
 	case s.isManual() && changesBounds(want):
-		return errUnsupported("the service %s is scaled by hand: only its desired size can be set", s.name)
+		return cloud.ErrUnsupported("the service %s is scaled by hand: only its desired size can be set", s.name)
 	case s.isManual() && want.Desired != nil:
 		return s.setAlways(ctx, p, z.Desired)
 	case want.Desired != nil:
-		return errUnsupported("the service %s is scaled by its load: set its minimum and maximum", s.name)
+		return cloud.ErrUnsupported("the service %s is scaled by its load: set its minimum and maximum", s.name)
 	}
 	return s.setBounds(ctx, p, z, want)
 }

@@ -69,7 +69,7 @@ func (s runService) isOff() bool {
 }
 
 func listRunServices(ctx context.Context, p place, page string) (cloud.ResourcePage, error) {
-	out, err := call[googlerest.RunServiceList](ctx, p.session, googlerest.Get("run.services.list",
+	out, err := call[googlerest.RunServiceList](ctx, p.session, googlerest.NewGet("run.services.list",
 		googlerest.Run+"{+parent}/services", "projects/"+p.project+"/locations/"+p.region).
 		SetInt("pageSize", 100).Set("pageToken", page))
 	if isForeignRegion(err, p.region) {
@@ -174,7 +174,7 @@ func readRunServices(ctx context.Context, p place, refs []ref) ([]cloud.State, e
 
 func getRunService(ctx context.Context, p place, r ref) (runService, error) {
 	s, err := call[googlerest.RunService](ctx, p.session,
-		googlerest.Get("run.services.get", googlerest.Run+"{+name}", r.runLink()))
+		googlerest.NewGet("run.services.get", googlerest.Run+"{+name}", r.runLink()))
 	return runService{r, s}, err
 }
 
@@ -194,9 +194,9 @@ func runState(s runService) cloud.State {
 		out.Reason = strings.TrimPrefix(c.Reason+": "+c.Message, ": ")
 	}
 	if n := s.alwaysRunning(); n > 0 && s.isManual() {
-		out.Snapshot = encodeSnapshot(runMemory{Manual: &n})
+		out.Snapshot = cloud.EncodeSnapshot(runMemory{Manual: &n})
 	} else if n > 0 {
-		out.Snapshot = encodeSnapshot(runMemory{Min: &n})
+		out.Snapshot = cloud.EncodeSnapshot(runMemory{Min: &n})
 	}
 	_, marked := s.Annotations[stoppedAt]
 	out.Marked = marked && !s.isManual()

@@ -40,7 +40,7 @@ func (p *Provider) openSession(a cloud.Account) (*session, error) {
 	if a.EndpointURL != "" {
 		endpoint, err := url.Parse(a.EndpointURL)
 		if err != nil {
-			return nil, errInvalid("endpointURL is not an address")
+			return nil, cloud.ErrInvalid("endpointURL is not an address")
 		}
 		t.endpoint = endpoint
 	}
@@ -62,9 +62,9 @@ func projectOf(a cloud.Account, who identity) (string, error) {
 	id := cmp.Or(a.NativeID, a.Credentials["projectID"], who.project)
 	switch {
 	case id == "":
-		return "", errInvalid("credentials.projectID is missing: these credentials may open several projects")
+		return "", cloud.ErrInvalid("credentials.projectID is missing: these credentials may open several projects")
 	case !projectID.MatchString(id):
-		return "", errInvalid("%.100q is not the id of a Google Cloud project", id)
+		return "", cloud.ErrInvalid("%.100q is not the id of a Google Cloud project", id)
 	}
 	return id, nil
 }
@@ -93,7 +93,7 @@ func (c *conn) Identify(ctx context.Context) (string, error) {
 
 // readProject reads the project, and keeps its number.
 func (s *session) readProject(ctx context.Context) (*googlerest.Project, error) {
-	p, err := call[googlerest.Project](ctx, s, googlerest.Get("resourcemanager.projects.get",
+	p, err := call[googlerest.Project](ctx, s, googlerest.NewGet("resourcemanager.projects.get",
 		googlerest.ResourceManager+"{+name}", "projects/"+s.project))
 	if err != nil {
 		return nil, err
@@ -152,7 +152,7 @@ func (c *conn) demandAudience(ctx context.Context) error {
 func (c *conn) Regions(ctx context.Context) ([]string, error) {
 	var names []string
 	for page, n := "", 0; n < maxPages; n++ {
-		out, err := call[googlerest.RegionList](ctx, c.session, googlerest.Get("compute.regions.list",
+		out, err := call[googlerest.RegionList](ctx, c.session, googlerest.NewGet("compute.regions.list",
 			googlerest.Compute+"projects/{project}/regions", c.project).SetInt("maxResults", 500).Set("pageToken",
 			page))
 		if err != nil {
@@ -169,5 +169,5 @@ func (c *conn) Regions(ctx context.Context) ([]string, error) {
 			return names, nil
 		}
 	}
-	return nil, errUnsupported("project %s has more than %d pages of regions", c.project, maxPages)
+	return nil, cloud.ErrUnsupported("project %s has more than %d pages of regions", c.project, maxPages)
 }

@@ -35,7 +35,7 @@ func sparkUID(c *googlerest.SparkCluster, region string) string {
 }
 
 func listSparkClusters(ctx context.Context, p place, page string) (cloud.ResourcePage, error) {
-	out, err := call[googlerest.SparkClusterList](ctx, p.session, googlerest.Get("dataproc.clusters.list",
+	out, err := call[googlerest.SparkClusterList](ctx, p.session, googlerest.NewGet("dataproc.clusters.list",
 		googlerest.Dataproc+"projects/{projectId}/regions/{region}/clusters", p.project, p.region).
 		SetInt("pageSize", 100).Set("pageToken", page))
 	if err != nil {
@@ -106,7 +106,7 @@ func tiedSpark(c *googlerest.SparkCluster) string {
 }
 
 func getSparkCluster(ctx context.Context, p place, r ref) (*googlerest.SparkCluster, error) {
-	return call[googlerest.SparkCluster](ctx, p.session, googlerest.Get("dataproc.clusters.get",
+	return call[googlerest.SparkCluster](ctx, p.session, googlerest.NewGet("dataproc.clusters.get",
 		googlerest.Dataproc+"projects/{projectId}/regions/{region}/clusters/{clusterName}", p.project, p.region,
 		r.name))
 }
@@ -128,10 +128,10 @@ func actSparkCluster(ctx context.Context, p place, v cloud.Verb, t target) error
 		return err
 	}
 	if reason := tiedSpark(c); reason != "" {
-		return errUnsupported("%s", reason)
+		return cloud.ErrUnsupported("%s", reason)
 	}
 	method := methodOf(v)
-	_, err = call[googlerest.LongRunningOperation](ctx, p.session, googlerest.Post("dataproc.clusters."+method,
+	_, err = call[googlerest.LongRunningOperation](ctx, p.session, googlerest.NewPost("dataproc.clusters."+method,
 		googlerest.Dataproc+"projects/{projectId}/regions/{region}/clusters/{clusterName}:"+method,
 		p.project, p.region, t.name).
 		Body(googlerest.IdentifiedRequest{RequestID: uuid.NewString()})) // a repeated attempt bears the same id

@@ -32,7 +32,7 @@ var workbenchStates = map[string]nativeStatus{
 
 // listWorkbenches asks each zone of the region.
 func listWorkbenches(ctx context.Context, p place, _ string) (cloud.ResourcePage, error) {
-	region, err := call[googlerest.Region](ctx, p.session, googlerest.Get("compute.regions.get",
+	region, err := call[googlerest.Region](ctx, p.session, googlerest.NewGet("compute.regions.get",
 		googlerest.Compute+"projects/{project}/regions/{region}", p.project, p.region))
 	if err != nil {
 		return cloud.ResourcePage{}, err
@@ -54,7 +54,7 @@ func listWorkbenches(ctx context.Context, p place, _ string) (cloud.ResourcePage
 
 func listZoneWorkbenches(ctx context.Context, p place, zone string) ([]cloud.Resource, error) {
 	all, err := readPages(func(page string) ([]*googlerest.Workbench, string, error) {
-		out, err := call[googlerest.WorkbenchList](ctx, p.session, googlerest.Get("notebooks.instances.list",
+		out, err := call[googlerest.WorkbenchList](ctx, p.session, googlerest.NewGet("notebooks.instances.list",
 			googlerest.Notebooks+"{+parent}/instances", "projects/"+p.project+"/locations/"+zone).Set("pageToken",
 			page))
 		if err != nil {
@@ -95,7 +95,7 @@ func workbenchFacts(n *googlerest.Workbench) cloud.Facts {
 
 func readWorkbench(ctx context.Context, p place, r ref) (cloud.State, error) {
 	n, err := call[googlerest.Workbench](ctx, p.session,
-		googlerest.Get("notebooks.instances.get", googlerest.Notebooks+"{+name}", r.path()))
+		googlerest.NewGet("notebooks.instances.get", googlerest.Notebooks+"{+name}", r.path()))
 	if err != nil {
 		return cloud.State{}, err
 	}
@@ -108,7 +108,7 @@ func readWorkbench(ctx context.Context, p place, r ref) (cloud.State, error) {
 
 func actWorkbench(ctx context.Context, p place, v cloud.Verb, t target) error {
 	method := methodOf(v)
-	_, err := call[googlerest.LongRunningOperation](ctx, p.session, googlerest.Post("notebooks.instances."+method,
+	_, err := call[googlerest.LongRunningOperation](ctx, p.session, googlerest.NewPost("notebooks.instances."+method,
 		googlerest.Notebooks+"{+name}:"+method, t.path()).Body(struct{}{}))
 	return err
 }

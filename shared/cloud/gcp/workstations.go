@@ -35,7 +35,7 @@ var workstationStates = map[string]nativeStatus{
 func listWorkstations(ctx context.Context, p place, _ string) (cloud.ResourcePage, error) {
 	clusters, err := readPages(func(page string) ([]*googlerest.WorkstationCluster, string, error) {
 		out, err := call[googlerest.WorkstationPage](ctx, p.session,
-			googlerest.Get("workstations.workstationClusters.list",
+			googlerest.NewGet("workstations.workstationClusters.list",
 				googlerest.Workstations+"{+parent}/workstationClusters", "projects/"+p.project+"/locations/"+p.region).
 				Set("pageToken", page))
 		if err != nil {
@@ -61,7 +61,7 @@ func listWorkstations(ctx context.Context, p place, _ string) (cloud.ResourcePag
 func listStationsOf(ctx context.Context, p place, cluster string) ([]cloud.Resource, error) {
 	configs, err := readPages(func(page string) ([]*googlerest.WorkstationConfig, string, error) {
 		out, err := call[googlerest.WorkstationPage](ctx, p.session,
-			googlerest.Get("workstations.workstationConfigs.list",
+			googlerest.NewGet("workstations.workstationConfigs.list",
 				googlerest.Workstations+"{+parent}/workstationConfigs", cluster).Set("pageToken", page))
 		if err != nil {
 			return nil, "", err
@@ -75,7 +75,7 @@ func listStationsOf(ctx context.Context, p place, cluster string) ([]cloud.Resou
 	for _, config := range configs {
 		all, err := readPages(func(page string) ([]*googlerest.Workstation, string, error) {
 			out, err := call[googlerest.WorkstationPage](ctx, p.session,
-				googlerest.Get("workstations.workstations.list",
+				googlerest.NewGet("workstations.workstations.list",
 					googlerest.Workstations+"{+parent}/workstations", config.Name).Set("pageToken", page))
 			if err != nil {
 				return nil, "", err
@@ -105,7 +105,7 @@ func workstationResource(config *googlerest.WorkstationConfig, w *googlerest.Wor
 
 func readWorkstation(ctx context.Context, p place, r ref) (cloud.State, error) {
 	w, err := call[googlerest.Workstation](ctx, p.session,
-		googlerest.Get("workstations.workstations.get", googlerest.Workstations+"{+name}", r.path()))
+		googlerest.NewGet("workstations.workstations.get", googlerest.Workstations+"{+name}", r.path()))
 	if err != nil {
 		return cloud.State{}, err
 	}
@@ -114,8 +114,9 @@ func readWorkstation(ctx context.Context, p place, r ref) (cloud.State, error) {
 
 func actWorkstation(ctx context.Context, p place, v cloud.Verb, t target) error {
 	method := methodOf(v)
-	_, err := call[googlerest.LongRunningOperation](ctx, p.session, googlerest.Post("workstations.workstations."+method,
-		googlerest.Workstations+"{+name}:"+method, t.path()).Body(struct{}{}))
+	_, err := call[googlerest.LongRunningOperation](ctx, p.session,
+		googlerest.NewPost("workstations.workstations."+method,
+			googlerest.Workstations+"{+name}:"+method, t.path()).Body(struct{}{}))
 	return err
 }
 
@@ -140,5 +141,5 @@ func readPages[T any](read func(page string) ([]T, string, error)) ([]T, error) 
 		}
 		page = next
 	}
-	return nil, errUnsupported("a listing has more than %d pages", maxPages)
+	return nil, cloud.ErrUnsupported("a listing has more than %d pages", maxPages)
 }

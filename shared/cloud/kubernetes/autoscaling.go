@@ -50,11 +50,12 @@ func setAutoscaling(ctx context.Context, c *cluster, r apiResource, at ref,
 func (w scaledWorkload) checkAutoscalable() error {
 	switch {
 	case ofCluster(w.Namespace) != "":
-		return errUnsupported("%s", ofCluster(w.Namespace))
+		return cloud.ErrUnsupported("%s", ofCluster(w.Namespace))
 	case len(w.scalers) > 0:
-		return errUnsupported("KEDA scales it (ScaledObject %s): change that", w.scalers[0].Name)
+		return cloud.ErrUnsupported("KEDA scales it (ScaledObject %s): change that", w.scalers[0].Name)
 	case len(w.hpas) > 1:
-		return errUnsupported("%d HorizontalPodAutoscalers scale it (%s, %s): leave one", len(w.hpas), w.hpas[0].Name,
+		return cloud.ErrUnsupported("%d HorizontalPodAutoscalers scale it (%s, %s): leave one", len(w.hpas),
+			w.hpas[0].Name,
 			w.hpas[1].Name)
 	}
 	return nil
@@ -65,9 +66,10 @@ func checkReplicas(want cloud.Autoscaling) error {
 	case err != nil:
 		return err
 	case want.Min < 1:
-		return errInvalid("min %d: a HorizontalPodAutoscaler keeps one pod at least; send a min of 1 or more", want.Min)
+		return cloud.ErrInvalid("min %d: a HorizontalPodAutoscaler keeps one pod at least; send a min of 1 or more",
+			want.Min)
 	case want.Max > mostReplicas:
-		return errInvalid("max %d is above %d", want.Max, mostReplicas)
+		return cloud.ErrInvalid("max %d is above %d", want.Max, mostReplicas)
 	}
 	return nil
 }
@@ -165,7 +167,7 @@ func decodeMemory(native json.RawMessage) (m hpaMemory, ok bool, err error) {
 	d := json.NewDecoder(strings.NewReader(string(native)))
 	d.UseNumber()
 	if err := d.Decode(&m); err != nil {
-		return m, false, errInvalid("the remembered scaling cannot be read: %s", err)
+		return m, false, cloud.ErrInvalid("the remembered scaling cannot be read: %s", err)
 	}
 	if m.HPA != nil {
 		m.HPA.Metrics, _ = wholeNumbers(m.HPA.Metrics).([]any)

@@ -172,7 +172,7 @@ func (c *cluster) listAll(ctx context.Context, r apiResource, ns string, o listO
 ) {
 	all, complete, err := c.listPages(ctx, r, ns, listLimit{o, maxPages})
 	if err == nil && !complete {
-		return nil, errUnsupported("the cluster has more than %d %s", maxPages*pageSize, r.Resource)
+		return nil, cloud.ErrUnsupported("the cluster has more than %d %s", maxPages*pageSize, r.Resource)
 	}
 	return all, err
 }

@@ -31,9 +31,9 @@ func (c *conn) kindOf(kindType, region string) (kind, error) {
 	i := slices.IndexFunc(registry, func(k kind) bool { return k.Type == kindType })
 	switch {
 	case i < 0:
-		return kind{}, errInvalid("Kubernetes has no resource type %.64q here", kindType)
+		return kind{}, cloud.ErrInvalid("Kubernetes has no resource type %.64q here", kindType)
 	case region != c.region:
-		return kind{}, errInvalid("the region of this cluster is %s, not %.64q", c.region, region)
+		return kind{}, cloud.ErrInvalid("the region of this cluster is %s, not %.64q", c.region, region)
 	}
 	return registry[i], nil
 }
@@ -86,7 +86,7 @@ func (c *conn) refsOf(id string, k kind, uids []string) ([]ref, []error) {
 	for i, u := range uids {
 		var ok bool
 		if at[i], ok = parseUID(id, k.resource.Resource, u); !ok {
-			errs[i] = notFound("%s is not in this cluster", u)
+			errs[i] = cloud.ErrNotFound("%s is not in this cluster", u)
 		}
 	}
 	return at, errs
@@ -180,7 +180,7 @@ func (c *conn) Scale(ctx context.Context, kind, region, uid string, want cloud.C
 		return err
 	}
 	if k.scale == nil {
-		return errUnsupported("%s has no size to set", k.Name)
+		return cloud.ErrUnsupported("%s has no size to set", k.Name)
 	}
 	at, err := c.refOf(ctx, k, uid)
 	if err != nil {
@@ -197,7 +197,7 @@ func (c *conn) refOf(ctx context.Context, k kind, uid string) (ref, error) {
 	}
 	at, ok := parseUID(id, k.resource.Resource, uid)
 	if !ok {
-		return ref{}, notFound("%s is not in this cluster", uid)
+		return ref{}, cloud.ErrNotFound("%s is not in this cluster", uid)
 	}
 	return at, nil
 }
@@ -227,7 +227,7 @@ func (c *conn) autoscaledWorkload(ctx context.Context, kindType, region, uid str
 		return k, ref{}, err
 	}
 	if !slices.Contains(cloud.AutoscaledTypes(), kindType) {
-		return k, ref{}, errUnsupported("%s is not scaled by Kubernetes", k.Name)
+		return k, ref{}, cloud.ErrUnsupported("%s is not scaled by Kubernetes", k.Name)
 	}
 	at, err := c.refOf(ctx, k, uid)
 	return k, at, err

@@ -88,7 +88,7 @@ func listCronJobs(ctx context.Context, c *cluster, page string) (cloud.ResourceP
 // suspendCronJob suspends a CronJob. with is stoppedWith, or "".
 func (c *cluster) suspendCronJob(ctx context.Context, j object, with string) error {
 	if why := ofCluster(j.Namespace); why != "" {
-		return errUnsupported("%s", why)
+		return cloud.ErrUnsupported("%s", why)
 	}
 	return c.changeGuarded(ctx, cronJobsOf, j, func(o object) (change, error) {
 		if o.suspended() {
@@ -106,7 +106,7 @@ func (c *cluster) suspendCronJob(ctx context.Context, j object, with string) err
 // leaves the job suspended.
 func (c *cluster) resumeCronJob(ctx context.Context, j object, snapshot json.RawMessage) (left string, err error) {
 	if why := ofCluster(j.Namespace); why != "" {
-		return "", errUnsupported("%s", why)
+		return "", cloud.ErrUnsupported("%s", why)
 	}
 	_, known, err := decodeSnapshot[cronJobMemory](snapshot)
 	if err != nil {
@@ -121,7 +121,7 @@ func (c *cluster) resumeCronJob(ctx context.Context, j object, snapshot json.Raw
 		case o.turnedOff(known):
 			left = offSince
 		case !known && !o.hasStopMarks():
-			return nil, errUnsupported("%s is suspended, and no stop of ours is on record: set its field "+
+			return nil, cloud.ErrUnsupported("%s is suspended, and no stop of ours is on record: set its field "+
 				"spec.suspend to false", o.Name)
 		default:
 			return change{"metadata": change{"annotations": removedStopMarks()}, "spec": change{"suspend": false}}, nil

@@ -50,7 +50,7 @@ func (o object) onNoNode() bool {
 // turnDaemonSet starts or stops a DaemonSet. It makes no change if that is done already.
 func (c *cluster) turnDaemonSet(o object, off bool) (change, error) {
 	if why := o.daemonSetObstacle(); why != "" && off {
-		return nil, errUnsupported("%s", why)
+		return nil, cloud.ErrUnsupported("%s", why)
 	}
 	switch {
 	case o.onNoNode() == off && off:

@@ -14,22 +14,6 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-func errInvalid(format string, args ...any) error {
-	return &cloud.Error{Class: cloud.Invalid, Message: fmt.Sprintf(format, args...)}
-}
-
-func errUnsupported(format string, args ...any) error {
-	return &cloud.Error{Class: cloud.Unsupported, Message: fmt.Sprintf(format, args...)}
-}
-
-func notFound(format string, args ...any) error {
-	return &cloud.Error{Class: cloud.NotFound, Message: fmt.Sprintf(format, args...)}
-}
-
-func errMoving(format string, args ...any) error {
-	return &cloud.Error{Class: cloud.Moving, Message: fmt.Sprintf(format, args...)}
-}
-
 // classifyError returns the *cloud.Error for an error of the call op ("patch deployments.apps"), in the cluster's own
 // words. It is the only place that knows the errors of clusters.
 func classifyError(op string, err error) error {

@@ -36,7 +36,7 @@ func decodeSnapshot[M any](raw json.RawMessage) (m M, ok bool, err error) {
 		return m, false, nil
 	}
 	if err := json.Unmarshal(raw, &m); err != nil {
-		return m, false, errInvalid("the state that was remembered before the stop cannot be read: %s", err)
+		return m, false, cloud.ErrInvalid("the state that was remembered before the stop cannot be read: %s", err)
 	}
 	return m, true, nil
 }

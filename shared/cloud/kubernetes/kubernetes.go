@@ -101,15 +101,15 @@ func (p *Provider) Kinds() []cloud.Kind {
 func (p *Provider) Connect(_ context.Context, a cloud.Account) (cloud.Conn, error) {
 	switch {
 	case a.AuthMethod != "kubeconfig":
-		return nil, errInvalid("authMethod %q is not kubeconfig", a.AuthMethod)
+		return nil, cloud.ErrInvalid("authMethod %q is not kubeconfig", a.AuthMethod)
 	case a.Credentials["kubeconfig"] == "":
-		return nil, errInvalid("credentials.kubeconfig is missing")
+		return nil, cloud.ErrInvalid("credentials.kubeconfig is missing")
 	case a.EndpointURL != "":
-		return nil, errInvalid("endpointURL is not accepted: the kubeconfig names the address of the cluster")
+		return nil, cloud.ErrInvalid("endpointURL is not accepted: the kubeconfig names the address of the cluster")
 	}
 	access, err := kubeconfig.ParseKubeconfig(a.Credentials["kubeconfig"], p.options.Clock.Now())
 	if err != nil {
-		return nil, errInvalid("%s", fault.Message(err))
+		return nil, cloud.ErrInvalid("%s", fault.Message(err))
 	}
 	c, err := p.openCluster(entryOf(access), access)
 	if err != nil {

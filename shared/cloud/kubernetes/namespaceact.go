@@ -99,7 +99,7 @@ func (steps) takeStep(ctx context.Context, p *pass, goals []goal,
 // stopNamespace takes the steps that can be taken now.
 func stopNamespace(ctx context.Context, p *pass, x contents, g goal) outcome {
 	if why := x.stopObstacle(); why != "" {
-		return outcome{err: errUnsupported("%s", why)}
+		return outcome{err: cloud.ErrUnsupported("%s", why)}
 	}
 	err := forEach(x.cronJobs, func(j object) error { return ignoreNotFound(p.suspendCronJob(ctx, j, withNamespace)) })
 	if err == nil {
@@ -117,7 +117,8 @@ func stopNamespace(ctx context.Context, p *pass, x contents, g goal) outcome {
 // stopStateful takes the last step of a stop, when the pods of the step before are gone.
 func stopStateful(ctx context.Context, p *pass, x contents, _ goal) outcome {
 	if n := endingPods(x.workloads); n > 0 && anyOn(x.stateful) {
-		err := errMoving("step %s: %d pods are left, and the StatefulSets that they may need are stopped after them",
+		err := cloud.ErrMoving("step %s: %d pods are left, and the StatefulSets that they may need are stopped "+
+			"after them",
 			stepWorkloads, n)
 		return outcome{err: err, waits: true}
 	}

@@ -27,7 +27,7 @@ func startRest(ctx context.Context, p *pass, x contents, g goal) outcome {
 		return outcome{err: err}
 	}
 	if w := wakingWorkload(x.stateful, m); w != "" && toStart(x.workloads, m) {
-		return outcome{err: errMoving("step %s: %s is not ready; the workloads that may need it start after it",
+		return outcome{err: cloud.ErrMoving("step %s: %s is not ready; the workloads that may need it start after it",
 			stepStatefulSet, w), waits: true}
 	}
 	err = forEach(x.workloads, func(w member) error { return p.startMember(ctx, w, m) })
@@ -64,7 +64,7 @@ func (x contents) snapshotToStart(snapshot []byte) (namespaceMemory, error) {
 		return x.withoutSwitchedOff(m), nil
 	}
 	if m = x.annotatedSnapshot(); m.isEmpty() && !x.hasNamespaceMarks() && !cloud.IsOff(snapshot) && x.countOn() == 0 {
-		return m, errUnsupported("nothing is remembered of namespace %s, and nothing in it was stopped with it: "+
+		return m, cloud.ErrUnsupported("nothing is remembered of namespace %s, and nothing in it was stopped with it: "+
 			"start its workloads one by one", x.ns.Name)
 	}
 	return m, nil

@@ -87,7 +87,7 @@ func listOthers(ctx context.Context, c *cluster, page string) (cloud.ResourcePag
 	todo := others
 	if page != "" {
 		if err := json.Unmarshal([]byte(page), &at); err != nil {
-			return cloud.ResourcePage{}, errInvalid("page %.100q is not one of this listing", page)
+			return cloud.ResourcePage{}, cloud.ErrInvalid("page %.100q is not one of this listing", page)
 		}
 		todo = at.unfinished()
 	}

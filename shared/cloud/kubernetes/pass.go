@@ -166,7 +166,7 @@ func (p *pass) objectAt(ctx context.Context, r apiResource, at ref) (object, err
 	case i >= 0:
 		return some[i], nil
 	case complete:
-		return object{}, notFound("%s %s/%s does not exist", r.Resource, at.ns, at.name)
+		return object{}, cloud.ErrNotFound("%s %s/%s does not exist", r.Resource, at.ns, at.name)
 	}
 	return p.getObject(ctx, r, at)
 }

@@ -50,7 +50,7 @@ var _ cloud.KindProber = (*conn)(nil)
 func (c *conn) KindPermissions(ctx context.Context, kindType, _, _ string) ([]cloud.Permission, error) {
 	i := slices.IndexFunc(registry, func(k kind) bool { return k.Type == kindType })
 	if i < 0 {
-		return nil, errInvalid("Kubernetes has no resource type %q here", kindType)
+		return nil, cloud.ErrInvalid("Kubernetes has no resource type %q here", kindType)
 	}
 	var rules []askedRule
 	for _, r := range registry[i].needs.startStop {

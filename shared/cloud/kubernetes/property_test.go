@@ -10,6 +10,7 @@ import (
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/testkit/clouds/kubernetestwin"
+	"lamplighter.dev/shared/testkit/race"
 	"lamplighter.dev/shared/testkit/seed"
 )
 
@@ -219,6 +220,7 @@ func (p *property) run() bool {
 
 // A stop, changes by somebody else, and a start give the same result as the changes alone.
 func TestStopChangeStart_ComeToTheChangeAlone(t *testing.T) {
+	race.SkipRepetition(t)
 	r := seed.Random(t)
 	for range 150 {
 		if !newProperty(twinLand(t), r).run() {

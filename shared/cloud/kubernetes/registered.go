@@ -87,14 +87,16 @@ func (a *account) clusterEntry(ctx context.Context, r cloud.RegisteredCluster) (
 ) {
 	if r.Kubeconfig != nil {
 		if err = json.Unmarshal(r.Kubeconfig, &access); err != nil {
-			return e, access, errInvalid("the kubeconfig of the cluster %s cannot be read: register it again", r.Name)
+			return e, access,
+				cloud.ErrInvalid("the kubeconfig of the cluster %s cannot be read: register it again", r.Name)
 		}
 		return entryOf(access), access, nil
 	}
 	opens, ok := a.Conn.(cloud.ClusterAccess)
 	if !ok {
 		return e, access,
-			errUnsupported("the cluster %s cannot be entered with the credentials of its account: register it with a "+
+			cloud.ErrUnsupported("the cluster %s cannot be entered with the credentials of its account: register "+
+				"it with a "+
 				"kubeconfig", r.Name)
 	}
 	e, err = opens.EnterCluster(ctx, r.Region, r.Name)
@@ -126,7 +128,7 @@ func (a *account) List(ctx context.Context, kind, region, page string) (cloud.Re
 	at := listPosition{Cluster: here[0].Name}
 	if page != "" {
 		if err := json.Unmarshal([]byte(page), &at); err != nil {
-			return cloud.ResourcePage{}, errInvalid("page %.100q is not one of this listing", page)
+			return cloud.ResourcePage{}, cloud.ErrInvalid("page %.100q is not one of this listing", page)
 		}
 	}
 	i := slices.IndexFunc(here, func(c cloud.RegisteredCluster) bool { return c.Name >= at.Cluster })
@@ -242,7 +244,7 @@ func (o openedClusters) clusterOf(uid string) (*conn, error) {
 	case o.err != nil:
 		return nil, o.err
 	default:
-		return nil, notFound("%s is in no registered cluster of this account and region", uid)
+		return nil, cloud.ErrNotFound("%s is in no registered cluster of this account and region", uid)
 	}
 }
 

@@ -25,7 +25,7 @@ func (a *account) PermissionsInside(ctx context.Context, region, name string) ([
 		return r.Region == region && r.Name == name
 	})
 	if i < 0 {
-		return nil, notFound("no cluster %.100q of region %.64q is registered", name, region)
+		return nil, cloud.ErrNotFound("no cluster %.100q of region %.64q is registered", name, region)
 	}
 	c, err := a.enterCluster(ctx, a.clusters[i])
 	if err != nil {
@@ -55,7 +55,7 @@ func (a *account) Verify(ctx context.Context, kind, region string, uids []string
 func (a *account) Metrics(ctx context.Context, r cloud.MetricRequest) (cloud.MetricAnswer, error) {
 	c, ok := a.Conn.(cloud.Metered)
 	if !ok || isInCluster(r.Type) {
-		return cloud.MetricAnswer{}, errUnsupported("%s is not measured here", r.Type)
+		return cloud.MetricAnswer{}, cloud.ErrUnsupported("%s is not measured here", r.Type)
 	}
 	return c.Metrics(ctx, r)
 }
@@ -89,7 +89,7 @@ func (a *account) KindPermissions(ctx context.Context, kind, region, uid string)
 	}
 	c, ok := a.Conn.(cloud.KindProber)
 	if !ok {
-		return nil, errUnsupported("the permissions of %s are not asked here", kind)
+		return nil, cloud.ErrUnsupported("the permissions of %s are not asked here", kind)
 	}
 	return c.KindPermissions(ctx, kind, region, uid)
 }
@@ -100,7 +100,7 @@ func (a *account) clusterAutoscaler(ctx context.Context, kind, region, uid strin
 	}
 	c, ok := a.Conn.(cloud.Autoscaler)
 	if !ok {
-		return nil, errUnsupported("%s is not scaled here", kind)
+		return nil, cloud.ErrUnsupported("%s is not scaled here", kind)
 	}
 	return c, nil
 }

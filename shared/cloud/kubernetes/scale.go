@@ -13,7 +13,7 @@ const mostReplicas = 10_000
 func scaleWorkload(r apiResource) func(context.Context, *cluster, ref, cloud.Capacity) error {
 	return func(ctx context.Context, c *cluster, at ref, want cloud.Capacity) error {
 		if want.Min != nil && want.Max != nil && *want.Min > *want.Max {
-			return errInvalid("the minimum %d is above the maximum %d", *want.Min, *want.Max)
+			return cloud.ErrInvalid("the minimum %d is above the maximum %d", *want.Min, *want.Max)
 		}
 		p := c.newPass([]ref{at})
 		w, err := p.viewWorkload(ctx, r, at)
@@ -29,7 +29,7 @@ func scaleWorkload(r apiResource) func(context.Context, *cluster, ref, cloud.Cap
 		}
 		err = c.changeGuarded(ctx, r, w.object, func(o object) (change, error) {
 			if *want.Desired < o.replicas() && o.losesClaims() {
-				return nil, errUnsupported("%s", o.stopObstacle())
+				return nil, cloud.ErrUnsupported("%s", o.stopObstacle())
 			}
 			if *want.Desired == o.replicas() {
 				return nil, nil //nolint:nilnil // it is done
@@ -44,19 +44,19 @@ func scaleWorkload(r apiResource) func(context.Context, *cluster, ref, cloud.Cap
 func (w view) scaleObstacle(want cloud.Capacity, b bounds) error {
 	switch n := want.Desired; {
 	case ofCluster(w.Namespace) != "":
-		return errUnsupported("%s", ofCluster(w.Namespace))
+		return cloud.ErrUnsupported("%s", ofCluster(w.Namespace))
 	case want.Min != nil || want.Max != nil:
-		return errUnsupported("a workload has no minimum and no maximum of its own: they are those of its " +
+		return cloud.ErrUnsupported("a workload has no minimum and no maximum of its own: they are those of its " +
 			"HorizontalPodAutoscaler")
 	case n == nil:
 		return nil
 	case *n < 0 || *n > mostReplicas:
-		return errInvalid("desired %d is not between 0 and %d", *n, mostReplicas)
+		return cloud.ErrInvalid("desired %d is not between 0 and %d", *n, mostReplicas)
 	case w.isDrivenByKEDA():
-		return errUnsupported("KEDA sets its replicas (ScaledObject %s): change that", w.scalers[0].Name)
+		return cloud.ErrUnsupported("KEDA sets its replicas (ScaledObject %s): change that", w.scalers[0].Name)
 	case b.name != "" && *n > 0 && (*n < b.least || *n > b.max):
-		return errInvalid("desired %d is not between %d and %d, where the HorizontalPodAutoscaler %s keeps it", *n,
-			b.least, b.max, b.name)
+		return cloud.ErrInvalid("desired %d is not between %d and %d, where the HorizontalPodAutoscaler %s keeps it",
+			*n, b.least, b.max, b.name)
 	}
 	return nil
 }

@@ -84,7 +84,7 @@ func (c *cluster) mayServe(ctx context.Context, r apiResource) (bool, error) {
 func (c *cluster) listServed(ctx context.Context, r apiResource, ns string) ([]object, error) {
 	all, complete, err := c.atMost(ctx, r, ns, maxPages)
 	if err == nil && !complete {
-		return nil, errUnsupported("the cluster has more than %d %s", maxPages*pageSize, r.Resource)
+		return nil, cloud.ErrUnsupported("the cluster has more than %d %s", maxPages*pageSize, r.Resource)
 	}
 	return all, err
 }

@@ -28,10 +28,10 @@ const maxAnswer = 32 << 20
 func (p *Provider) openCluster(e cloud.ClusterEntry, certificate kubeconfig.Access) (*cluster, error) {
 	policy := p.options.addressPolicy()
 	if err := policy.CheckAddress(e.Server); err != nil {
-		return nil, errInvalid("the cluster's server: %s", fault.Message(err))
+		return nil, cloud.ErrInvalid("the cluster's server: %s", fault.Message(err))
 	}
 	if !strings.HasPrefix(e.Server, "https://") {
-		return nil, errInvalid("the cluster's server must begin with https://, for it is sent a token")
+		return nil, cloud.ErrInvalid("the cluster's server must begin with https://, for it is sent a token")
 	}
 	t, err := tlsOf(e, certificate)
 	if err != nil {
@@ -43,7 +43,7 @@ func (p *Provider) openCluster(e cloud.ClusterEntry, certificate kubeconfig.Acce
 	}
 	base, err := url.Parse(e.Server)
 	if err != nil {
-		return nil, errInvalid("the cluster's server is not an address")
+		return nil, cloud.ErrInvalid("the cluster's server is not an address")
 	}
 	client := &apiClient{base: base, http: &http.Client{
 		Transport: carried,
@@ -58,13 +58,13 @@ func tlsOf(e cloud.ClusterEntry, certificate kubeconfig.Access) (*tls.Config, er
 	if len(e.Authority) > 0 {
 		c.RootCAs = x509.NewCertPool()
 		if !c.RootCAs.AppendCertsFromPEM(e.Authority) {
-			return nil, errInvalid("the cluster's certificate authority holds no certificate")
+			return nil, cloud.ErrInvalid("the cluster's certificate authority holds no certificate")
 		}
 	}
 	if len(certificate.Certificate) > 0 {
 		pair, err := tls.X509KeyPair(certificate.Certificate, certificate.Key)
 		if err != nil {
-			return nil, errInvalid("the client certificate and its key do not belong together")
+			return nil, cloud.ErrInvalid("the client certificate and its key do not belong together")
 		}
 		c.Certificates = []tls.Certificate{pair}
 	}

@@ -36,7 +36,8 @@ func (w *wireRecorder) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	}
 	r.Body = io.NopCloser(strings.NewReader(string(body)))
 	line := r.Method + " " + r.URL.RequestURI() + " [Accept: " + r.Header.Get("Accept") + "] [Content-Type: " +
-		r.Header.Get("Content-Type") + "] " + version.ReplaceAllString(strings.TrimSpace(string(body)), `"resourceVersion":"N"`)
+		r.Header.Get("Content-Type") + "] " +
+		version.ReplaceAllString(strings.TrimSpace(string(body)), `"resourceVersion":"N"`)
 	w.mu.Lock()
 	w.lines[strings.TrimSpace(line)]++
 	w.mu.Unlock()

@@ -198,7 +198,7 @@ func actOnWorkload(r apiResource) func(context.Context, *pass, cloud.Verb, goal)
 // stopWorkload has KEDA leave the workload alone, and takes its pods away. with is stoppedWith, or "".
 func (p *pass) stopWorkload(ctx context.Context, r apiResource, w view, with string) error {
 	if why := w.stopObstacle(); why != "" {
-		return errUnsupported("%s", why)
+		return cloud.ErrUnsupported("%s", why)
 	}
 	for _, s := range w.scalers {
 		if err := p.pauseScaledObject(ctx, s, with); err != nil {
@@ -210,7 +210,7 @@ func (p *pass) stopWorkload(ctx context.Context, r apiResource, w view, with str
 			return nil, nil //nolint:nilnil // it is done
 		}
 		if why := o.stopObstacle(); why != "" {
-			return nil, errUnsupported("%s", why)
+			return nil, cloud.ErrUnsupported("%s", why)
 		}
 		a := stopMarks(p.clock.Now(), with)
 		a[stoppedReplicas] = strconv.FormatInt(o.replicas(), 10)
@@ -279,7 +279,7 @@ func (s workloadStart) decideStart(o object) (change, string, error) {
 	case o.turnedOff(s.known):
 		return o.removeStopMarks(), offSince, nil
 	case n == 0:
-		return nil, "", errUnsupported("%s has 0 replicas, and none are remembered, because no stop of ours is "+
+		return nil, "", cloud.ErrUnsupported("%s has 0 replicas, and none are remembered, because no stop of ours is "+
 			"on record: "+
 			"scale it to the replicas that it should have", o.Name)
 	default:

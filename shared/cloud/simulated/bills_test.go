@@ -12,6 +12,7 @@ import (
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/money"
+	"lamplighter.dev/shared/testkit/race"
 	"lamplighter.dev/shared/testkit/tabletest"
 )
 
@@ -72,6 +73,7 @@ func sumOf(t *testing.T, rows []map[string]string, column string) money.Amount {
 }
 
 func TestBills_OfThirteenMonthsAddUpToThePlanInEachShape(t *testing.T) {
+	race.SkipRepetition(t)
 	for form, column := range map[string]string{"cur": "lineItem/UnblendedCost", "focus": "BilledCost"} {
 		t.Run(form, func(t *testing.T) {
 			settings := map[string]string{"size": "300", "bills": form, "kinds": "*"}

@@ -123,7 +123,7 @@ func (c *conn) Identify(ctx context.Context) (string, error) {
 	return c.number, nil
 }
 
-// Regions returns the regions of the settings; of those, the ones that the account names, when it names some.
+// Regions returns the regions of the settings. If the account names regions, it returns only those.
 func (c *conn) Regions(ctx context.Context) ([]string, error) {
 	err := c.simulateCall(ctx, request{method: "Regions", op: "account:ListRegions"}, nil)
 	if err != nil {

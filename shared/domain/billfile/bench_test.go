@@ -326,6 +326,9 @@ var eight = []string{
 
 func BenchmarkRead(b *testing.B) {
 	for _, f := range benchFiles {
+		if testing.Short() && f.rows == benchRows {
+			continue
+		}
 		for _, w := range benchWays {
 			b.Run(f.name+"/"+w.name, func(b *testing.B) {
 				path := f.file(b, f.rows)

@@ -66,7 +66,9 @@ func (e *LineItemEngine) Advance(ctx context.Context, j *costquery.Job) (costque
 var errLong = errors.New("the question takes too long")
 
 // read calls take with the line items of a billing period. Only the columns of the question are set.
-func (e *LineItemEngine) read(ctx context.Context, org string, l *cost.LineItems, columns []string, take func(*bill.Block) error) error { //nolint:revive // what, of whom, to where
+func (e *LineItemEngine) read(ctx context.Context, org string, l *cost.LineItems, columns []string,
+	take func(*bill.Block) error,
+) error {
 	for k := range l.Parts {
 		name := l.Part(org, k)
 		size, err := e.files.Size(ctx, name)

@@ -22,8 +22,10 @@ import (
 // duckdb runs SQL with DuckDB over a folder of line items, and returns the rows.
 func (k *kept) duckdb(sql string) [][]string {
 	k.Helper()
-	view := fmt.Sprintf(`SET TimeZone = 'UTC'; CREATE VIEW line_items AS SELECT *, split_part(file, '/', 1) AS org, regexp_extract(file, '^[^/]*/(.*)/[^/]*$', 1) AS period
-		FROM (SELECT *, substr(filename, %d) AS file FROM read_parquet('%s/**/*.parquet', filename = true)); `, len(k.dir)+2, k.dir)
+	view := fmt.Sprintf(`SET TimeZone = 'UTC'; CREATE VIEW line_items AS SELECT *, split_part(file, '/', 1) AS org, `+
+		`regexp_extract(file, '^[^/]*/(.*)/[^/]*$', 1) AS period
+		FROM (SELECT *, substr(filename, %d) AS file FROM read_parquet('%s/**/*.parquet', filename = true)); `,
+		len(k.dir)+2, k.dir)
 	// Athena and DuckDB have different names for the function that returns the value of a key.
 	out, err := exec.CommandContext(k.Context(), "duckdb", "-csv", "-noheader", "-c",
 		view+strings.ReplaceAll(sql, "element_at(", "map_extract_value(")).Output()

@@ -67,9 +67,12 @@ func TestRead_ParquetOfAWS(t *testing.T) {
 	if got, want := describe(totals), "2 rows; 2026-03 USD 2: 0.19 0.19 0.2"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	want := `{"BilledCost":"0.09","BillingAccountID":"1","BillingCurrency":"USD","BillingPeriodStart":"2026-03-01T00:00:00Z",` +
-		`"ChargeCategory":"Usage","ChargeFrequency":"Usage-Based","ChargePeriodStart":"2026-03-02T02:00:00Z","EffectiveCost":"0.09",` +
-		`"ListCost":"0.2","PricingCategory":"Standard","ProviderName":"AWS","Quantity":"3","RegionID":"us-east-1","ServiceName":"EC2",` +
+	want := `{"BilledCost":"0.09","BillingAccountID":"1","BillingCurrency":"USD",` +
+		`"BillingPeriodStart":"2026-03-01T00:00:00Z",` +
+		`"ChargeCategory":"Usage","ChargeFrequency":"Usage-Based","ChargePeriodStart":"2026-03-02T02:00:00Z",` +
+		`"EffectiveCost":"0.09",` +
+		`"ListCost":"0.2","PricingCategory":"Standard","ProviderName":"AWS","Quantity":"3","RegionID":"us-east-1",` +
+		`"ServiceName":"EC2",` +
 		`"SubAccountID":"200000000002","Tags":[{"Key":"aws:created_by","Value":"Root"},{"Key":"team","Value":"web"}]}` +
 		"\n"
 	if got := lines(t, charges[:1]); got != want {
@@ -106,8 +109,10 @@ func TestRead_ParquetOfOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"BilledCost":"-1.2345","BillingCurrency":"USD","BillingPeriodStart":"2026-03-01T00:00:00Z","ChargeCategory":"Usage",` +
-		`"ChargePeriodEnd":"2026-03-03T00:00:00Z","ChargePeriodStart":"2026-03-02T01:00:00Z","EffectiveCost":"0.07","ListCost":"0.001"}` + "\n"
+	want := `{"BilledCost":"-1.2345","BillingCurrency":"USD","BillingPeriodStart":"2026-03-01T00:00:00Z",` +
+		`"ChargeCategory":"Usage",` +
+		`"ChargePeriodEnd":"2026-03-03T00:00:00Z","ChargePeriodStart":"2026-03-02T01:00:00Z","EffectiveCost":"0.07",` +
+		`"ListCost":"0.001"}` + "\n"
 	if got := lines(t, charges); got != want {
 		t.Errorf("got  %swant %s", got, want)
 	}

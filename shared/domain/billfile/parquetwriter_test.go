@@ -13,10 +13,12 @@ import (
 	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/domain/billfile"
 	"lamplighter.dev/shared/foundation/money"
+	"lamplighter.dev/shared/testkit/race"
 	"lamplighter.dev/shared/testkit/seed"
 )
 
 func TestParquetWriter_RoundTrip(t *testing.T) {
+	race.SkipRepetition(t)
 	random := seed.Fixed(t, 1, 2)
 	for _, n := range []int{0, 1, 1000, 140_000} {
 		t.Run(strconv.Itoa(n)+" charges", func(t *testing.T) {

@@ -4,9 +4,12 @@ import "testing"
 
 func TestRead_RatesAreThoseThatTheRowTells(t *testing.T) {
 	const (
-		azure  = "SubscriptionId,Date,Cost,BillingCurrency,Quantity,MeterCategory,PricingCurrency,exchangeRatePricingToBilling,costInUsd,paygCostInUsd\n"
-		google = "billing_account_id,project.id,invoice.month,usage_start_time,usage_end_time,service.description,cost,currency,currency_conversion_rate\n"
-		focus  = "BilledCost,EffectiveCost,BillingCurrency,BillingPeriodStart,ChargePeriodStart,ChargeCategory,x_PricingCurrency,x_BillingExchangeRate,x_BilledCostInUsd\n"
+		azure = "SubscriptionId,Date,Cost,BillingCurrency,Quantity,MeterCategory,PricingCurrency," +
+			"exchangeRatePricingToBilling,costInUsd,paygCostInUsd\n"
+		google = "billing_account_id,project.id,invoice.month,usage_start_time,usage_end_time,service.description," +
+			"cost,currency,currency_conversion_rate\n"
+		focus = "BilledCost,EffectiveCost,BillingCurrency,BillingPeriodStart,ChargePeriodStart,ChargeCategory," +
+			"x_PricingCurrency,x_BillingExchangeRate,x_BilledCostInUsd\n"
 	)
 	for name, tt := range map[string]struct{ content, want string }{
 		"Azure, from what it is priced in":     {azure + "s,2026-03-02,10,EUR,1,VM,USD,0.8,99,\n", "1.25"},

@@ -62,8 +62,7 @@ func Read(ctx context.Context, form cloud.BillForm, name string, r cloud.BillRea
 }
 
 // ReadRows is Read with a take that also gets the row of each charge, from 1. A row may have several charges, or none.
-func ReadRows( //nolint:revive // the parameters of Read
-	ctx context.Context, form cloud.BillForm, name string, r cloud.BillReader,
+func ReadRows(ctx context.Context, form cloud.BillForm, name string, r cloud.BillReader,
 	take func(row int64, c *bill.Charge) error,
 ) (Totals, error) {
 	g := &reading{name: fault.CleanText(name, nameLength)}

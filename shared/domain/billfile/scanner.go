@@ -217,7 +217,8 @@ func closed(b []byte, i int) (next int, err error) {
 	if i >= len(b) || b[i] == ',' || b[i] == '\n' {
 		return i + 1, nil
 	}
-	return 0, fault.New(fault.Invalid, "a quote within a quoted field that is not doubled, before %.32q", b[i:min(i+32, len(b))])
+	return 0, fault.New(fault.Invalid, "a quote within a quoted field that is not doubled, before %.32q",
+		b[i:min(i+32, len(b))])
 }
 
 // returnless removes carriage returns at line ends within a field, like encoding/csv.

@@ -101,7 +101,8 @@ func (e Entry) StatusAt(now, connected time.Time) (Status, string) {
 	case e.Failure != nil:
 		return Failed, e.Failure.String()
 	case now.Sub(e.DeliveredAt) > staleAfter:
-		return Stale, "the provider has delivered nothing since " + e.DeliveredAt.UTC().Format(time.RFC3339) + ": look whether its export still runs"
+		return Stale, "the provider has delivered nothing since " + e.DeliveredAt.UTC().Format(time.RFC3339) +
+			": look whether its export still runs"
 	}
 	return OK, e.Notice
 }

@@ -89,7 +89,6 @@ func (s *Store) Update(ctx context.Context, org string, old, next Budget, holds 
 	return s.write(ctx, org, old, next, holds)
 }
 
-//nolint:revive // what is replaced by what, while what holds
 func (s *Store) write(ctx context.Context, org string, old, next Budget, holds []table.Write) (Budget, error) {
 	next.Generation = old.Generation + 1
 	cond := table.Absent()

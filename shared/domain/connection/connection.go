@@ -129,7 +129,6 @@ func Create(ctx context.Context, p *platform.Platform, org string, a *inventory.
 	return j, err
 }
 
-//nolint:revive // as Create
 func create(ctx context.Context, p *platform.Platform, org string, a *inventory.Account,
 	more []table.Write,
 ) (discovery.Job, error) {

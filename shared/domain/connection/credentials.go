@@ -19,7 +19,8 @@ var (
 	domain           = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}$`)
 	serviceAccount   = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]*@([a-z0-9-]+\.)+gserviceaccount\.com$`)
 	identityProvider = regexp.MustCompile(
-		`^//iam\.googleapis\.com/projects/\d{1,19}/locations/global/workloadIdentityPools/[a-z0-9-]{4,32}/providers/[a-z0-9-]{4,32}$`)
+		`^//iam\.googleapis\.com/projects/\d{1,19}/locations/global/workloadIdentityPools/` +
+			`[a-z0-9-]{4,32}/providers/[a-z0-9-]{4,32}$`)
 )
 
 // longest returns the maximum length of a credential, in bytes.
@@ -118,7 +119,8 @@ func checkServiceAccount(_ Opener, a inventory.Account, c map[string]string) err
 }
 
 func isGoogles(tokenURI string) bool {
-	return tokenURI == "" || tokenURI == googleToken || tokenURI == "https://accounts.google.com/o/oauth2/token" //nolint:gosec // an address
+	return tokenURI == "" || tokenURI == googleToken ||
+		tokenURI == "https://accounts.google.com/o/oauth2/token" //nolint:gosec // an address
 }
 
 func isPrivateKey(text string) bool {

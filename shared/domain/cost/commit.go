@@ -221,7 +221,7 @@ func (b *Builder) swap(ctx context.Context, next pointer) error {
 // point replaces the pointer old by next in one transaction. The transaction also marks the generations of next as
 // used, the generations that only old names as idle, and the summary of the month as stale. items are the line items
 // of next, or nil if the pointer keeps its present ones.
-func (s *Store) point(ctx context.Context, org string, old, next *pointer, items *LineItems) error { //nolint:revive // what, by what
+func (s *Store) point(ctx context.Context, org string, old, next *pointer, items *LineItems) error {
 	cond := table.Equal("seq", old.Seq)
 	if old.Seq == 0 {
 		cond = table.Absent()

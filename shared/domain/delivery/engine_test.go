@@ -13,6 +13,7 @@ import (
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/race"
 )
 
 func TestDeliver_TellsEachReceiverOnce(t *testing.T) {
@@ -256,6 +257,7 @@ func TestRound_AReceiverThatIsDownIsAskedNowAndThen(t *testing.T) {
 }
 
 func TestRound_WhatWaitsForAReceiverThatStaysDownIsParked(t *testing.T) {
+	race.SkipRepetition(t)
 	f := newFixture(t, hook)
 	f.post.refuse(hook.ID, down)
 	for range 40 {

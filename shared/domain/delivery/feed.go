@@ -89,8 +89,8 @@ func (p *pass) tellOrPostpone(ctx context.Context, org string, rows []table.Item
 	if err != nil {
 		return errors.Join(why, err)
 	}
-	p.Log.WarnContext(ctx, "nobody could be told of events, and that is tried again", "org", org, "rows", len(rows),
-		"error", why.Error())
+	p.Log.WarnContext(ctx, "the receivers of events could not be found; a later round tries again", "org", org,
+		"rows", len(rows), "error", why.Error())
 	return nil
 }
 

@@ -27,7 +27,7 @@ func TestKilledAtAnyStep_EverybodyIsTold(t *testing.T) {
 			}
 			return delivery.Answer{Status: 204}, nil
 		}
-		lives.Run(t, f.Context(), func(ctx context.Context, p *killpoint.Process) error {
+		lives.Run(f.Context(), t, func(ctx context.Context, p *killpoint.Process) error {
 			whole := f.Table
 			f.Table = p.Store(whole)
 			e := f.engine()

@@ -70,7 +70,9 @@ func begin(ctx context.Context, p *platform.Platform, b beginning) error {
 		same = table.Equal("jobID", a.JobID)
 	}
 	ws := slices.Clone(b.writes)
-	ws = append(ws, table.Update(inventory.AccountKey(b.org, a.ID), []table.Change{table.Set("jobID", b.job.ID)}, table.Exists(), same, table.Lacks("ended")))
+	job := []table.Change{table.Set("jobID", b.job.ID)}
+	ws = append(ws,
+		table.Update(inventory.AccountKey(b.org, a.ID), job, table.Exists(), same, table.Lacks("ended")))
 	if a.JobID != "" { // a lost pass: the sweeper need not revive it
 		ws = append(ws, workqueue.RemoveWork(a.JobID))
 	}

@@ -24,7 +24,7 @@ func horizon(span scheduling.Span) scheduling.Span {
 
 // readReach reads the resources that schedules reach into the book. If the attachments of a schedule cannot be read,
 // only that schedule fails.
-func (s *Store) readReach(ctx context.Context, org string, b *book, ts []*scheduling.Timetable) error { //nolint:revive // where, and of which
+func (s *Store) readReach(ctx context.Context, org string, b *book, ts []*scheduling.Timetable) error {
 	r := &reading{store: s, org: org, direct: map[string][]string{}, since: map[sinceKey]time.Time{}}
 	for t, err := range r.attachments(ctx, ts) {
 		b.fail(t, err)

@@ -64,7 +64,7 @@ func FirstDue(rows []scheduling.Due) time.Time {
 
 // Postpone replaces the rows of an organization whose evaluation fails by one row at a later time. No firing is lost:
 // an evaluation begins at the end of the last one, at most a day ago.
-func (s *Store) Postpone(ctx context.Context, org string, rows []scheduling.Due, until time.Time) error { //nolint:revive // whose, which, and to when
+func (s *Store) Postpone(ctx context.Context, org string, rows []scheduling.Due, until time.Time) error {
 	ctx = table.WithOrg(ctx, org)
 	w, err := scheduling.PostponeDue(org, minuteOf(until), FirstDue(rows))
 	if err != nil {

@@ -29,7 +29,7 @@ type Done struct {
 // Evaluate is safe to call concurrently and to kill at any time: the next call completes the missing work, and nothing
 // is done twice. An override, schedule or order that fails does not stop the others. Its error is among the returned
 // errors, and it is tried again in a later minute.
-func (s *Store) Evaluate(ctx context.Context, org string, now time.Time, rows []scheduling.Due) (Done, error) { //nolint:revive // what, when and why
+func (s *Store) Evaluate(ctx context.Context, org string, now time.Time, rows []scheduling.Due) (Done, error) {
 	ctx = table.WithOrg(ctx, org)
 	st, there, err := s.begin(ctx, org)
 	if err != nil {

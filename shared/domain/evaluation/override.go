@@ -19,7 +19,9 @@ import (
 
 // BeginOverride stores an override on the target and queues its action, in one transaction with the writes in more. It
 // returns the override as it is stored.
-func (s *Store) BeginOverride(ctx context.Context, org string, o override.Override, t Target, more ...table.Write) (override.Override, error) { //nolint:revive // what, on what, with what
+func (s *Store) BeginOverride(ctx context.Context, org string, o override.Override, t Target,
+	more ...table.Write,
+) (override.Override, error) {
 	if err := t.checkEvents(o); err != nil {
 		return o, err
 	}
@@ -124,7 +126,7 @@ func tellOfOverride(org string, o override.Override, t Target) (table.Write, err
 // state that another live override wants, or else to the state that the schedules want now. A resource without a
 // desired state stays as it is. EndOverride runs in one transaction and takes effect once. It returns fault.Conflict
 // if the override has ended already, fault.NotFound if there is none.
-func (s *Store) EndOverride(ctx context.Context, org, overrideID, by string) (override.Override, error) { //nolint:revive // which, and who
+func (s *Store) EndOverride(ctx context.Context, org, overrideID, by string) (override.Override, error) {
 	o, err := table.Read[override.Override](ctx, s.p.Table, override.Key(org, overrideID))
 	if err != nil {
 		return o, err

@@ -90,16 +90,16 @@ func (s *Store) begin(ctx context.Context, org string) (st state, there bool, er
 	return st, true, err
 }
 
-// move replaces st, as it was read, by next, in one transaction with the writes in more. It returns false if another
+// move replaces old, as it was read, by next, in one transaction with the writes in more. It returns false if another
 // evaluator was faster.
-func (s *Store) move(ctx context.Context, org string, st, next state, more ...table.Write) (bool, error) { //nolint:revive // from, to
-	next.Change = st.Change + 1
+func (s *Store) move(ctx context.Context, org string, old, next state, more ...table.Write) (bool, error) {
+	next.Change = old.Change + 1
 	it, err := table.NewItem(stateKey(org), next)
 	if err != nil {
 		return false, err
 	}
-	unchanged := table.Equal("change", st.Change)
-	if st.Change == 0 {
+	unchanged := table.Equal("change", old.Change)
+	if old.Change == 0 {
 		unchanged = table.Absent()
 	}
 	err = s.p.Table.Transact(ctx, append([]table.Write{table.Put(it, unchanged)}, more...)...)

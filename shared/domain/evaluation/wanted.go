@@ -60,7 +60,9 @@ func (s *Store) calendars(ctx context.Context, org string) (map[string]schedulin
 }
 
 // attached returns, by member id, the schedules that reach each member. It fails if one of them cannot be read.
-func (s *Store) attached(ctx context.Context, org string, members []inventory.Member, span scheduling.Span) (map[string][]*scheduling.Timetable, error) { //nolint:revive // where, of what, when
+func (s *Store) attached(ctx context.Context, org string, members []inventory.Member,
+	span scheduling.Span,
+) (map[string][]*scheduling.Timetable, error) {
 	b, err := s.openBook(ctx, org, span)
 	if err != nil || len(b.ids) == 0 || len(members) == 0 {
 		return nil, err
@@ -93,7 +95,9 @@ func (s *Store) attached(ctx context.Context, org string, members []inventory.Me
 
 // wanted returns the actions that the schedules want of members at a time, by member id. A member without a desired
 // action is missing.
-func (s *Store) wanted(ctx context.Context, org string, members []inventory.Member, at time.Time) (map[string]cloud.Verb, error) { //nolint:revive // where, of what, when
+func (s *Store) wanted(ctx context.Context, org string, members []inventory.Member,
+	at time.Time,
+) (map[string]cloud.Verb, error) {
 	by, err := s.attached(ctx, org, members, scheduling.Span{From: at, To: at})
 	if err != nil {
 		return nil, err
@@ -112,7 +116,9 @@ const nextStops = 8 * 24 * time.Hour
 
 // NextStop returns the first time after a time, within eight days, when the schedules stop one of members. It returns
 // the zero time if there is none.
-func (s *Store) NextStop(ctx context.Context, org string, members []inventory.Member, after time.Time) (time.Time, error) { //nolint:revive // where, of what, when
+func (s *Store) NextStop(ctx context.Context, org string, members []inventory.Member,
+	after time.Time,
+) (time.Time, error) {
 	span := scheduling.Span{From: after.Add(time.Nanosecond), To: after.Add(nextStops)}
 	by, err := s.attached(ctx, org, members, span)
 	if err != nil {

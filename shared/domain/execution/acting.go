@@ -24,11 +24,11 @@ func CheckActor(ctx context.Context) error {
 	return nil
 }
 
-// CheckMayAct checks that the caller may act on each of the resources, named by their native IDs. The parameter what
-// names the record that would act on them: "schedule sch_…". It returns fault.Denied with the first refused resources
-// that the caller may see. It takes no round trip for a caller who may act everywhere, else those of
+// CheckMayAct checks that the caller may act on each of the resources, named by their native IDs. It returns
+// fault.Denied with the first refused resources that the caller may see; its message names actor, the record that would
+// act on them, such as "schedule sch_…". It takes no round trip for a caller who may act everywhere, else those of
 // inventory.ResourceSets.
-func CheckMayAct(ctx context.Context, s *inventory.Store, what string, uids ...string) error {
+func CheckMayAct(ctx context.Context, s *inventory.Store, actor string, uids ...string) error {
 	c := identity.CallerFrom(ctx)
 	may := c.Scopes(Acting)
 	if may.All || len(uids) == 0 {
@@ -53,7 +53,7 @@ func CheckMayAct(ctx context.Context, s *inventory.Store, what string, uids ...s
 	}
 	return fault.New(fault.Denied,
 		"permission denied: %s is needed on every resource that %s acts on, and %d of these lie outside your grants%s",
-		Acting, what, denied, namedText(named))
+		Acting, actor, denied, namedText(named))
 }
 
 // mostNamed is how many resources a refusal names.

@@ -32,15 +32,27 @@ func countPK(org string) string { return table.OrgPK(org) + "COUNT" }
 // endingAt returns the name of the count of the list's items that expire at a time.
 func (l List) endingAt(end time.Time) string { return string(l) + "#" + end.Format("2006-01") }
 
-// CountItems returns the write that counts n more items of a list that expire at end. The name by, such as an item's
-// id, selects the shard of the count to write.
-func CountItems(org string, l List, end time.Time, n int64, by string) table.Write { //nolint:revive // a count has no less
-	return countMore(org, l.endingAt(end), end, n, by)
+// ItemCount is a number of new items of a list. All of them expire at Expires.
+type ItemCount struct {
+	List    List
+	Number  int64
+	Expires time.Time
+	ShardBy string // a name, such as an item's ID; it selects the shard of the count to write
 }
 
-func countMore(org, name string, end time.Time, n int64, by string) table.Write { //nolint:revive // see CountItems
-	k := table.Key{PK: countPK(org), SK: fmt.Sprintf("%s#%02d", name, table.ShardOf(by, countShards))}
-	return table.Update(k, []table.Change{table.Add("n", n), table.Expire(end)})
+// CountItems returns the write that counts new items of a list.
+func CountItems(org string, n ItemCount) table.Write {
+	return addToCount(countKey(org, n.List.endingAt(n.Expires), n.ShardBy), n.Number, n.Expires)
+}
+
+// countKey returns the key of a shard of the count with a name. The name shardBy selects the shard.
+func countKey(org, name, shardBy string) table.Key {
+	return table.Key{PK: countPK(org), SK: fmt.Sprintf("%s#%02d", name, table.ShardOf(shardBy, countShards))}
+}
+
+// addToCount returns the write that adds n to a shard of a count. The shard expires at end.
+func addToCount(shard table.Key, n int64, end time.Time) table.Write {
+	return table.Update(shard, []table.Change{table.Add("n", n), table.Expire(end)})
 }
 
 // ReadTotal reads the length of a list. It takes one round trip.
@@ -113,11 +125,18 @@ func OpenCounts(org, bulkID, chunk string, end time.Time) table.Write {
 		table.Absent())
 }
 
-// CountCreated returns the write that counts n more actions of a chunk that expire at end. It fails if the counts were
-// folded: the bulk action has ended, and no further action of it may be created.
-func CountCreated(org, bulkID, chunk string, end time.Time, n int) table.Write { //nolint:revive // see CountItems
-	return table.Update(chunkCountKey(org, bulkID, chunk),
-		[]table.Change{table.Add(ActionList.endingAt(end), int64(n))}, table.Exists())
+// ActionCount is a number of new actions of a chunk. All of them expire at Expires.
+type ActionCount struct {
+	BulkID, Chunk string
+	Number        int
+	Expires       time.Time
+}
+
+// CountCreated returns the write that counts new actions of a chunk. It fails if the counts were folded: the bulk
+// action has ended, and no further action of it may be created.
+func CountCreated(org string, n ActionCount) table.Write {
+	return table.Update(chunkCountKey(org, n.BulkID, n.Chunk),
+		[]table.Change{table.Add(ActionList.endingAt(n.Expires), int64(n.Number))}, table.Exists())
 }
 
 // Created returns how many actions of the chunk exist.
@@ -206,7 +225,7 @@ func foldWrites(org string, counts []ChunkCounts) []table.Write {
 	for _, field := range slices.Sorted(maps.Keys(sums)) {
 		_, month, _ := strings.Cut(field, "#")
 		end, _ := time.Parse("2006-01", month) // as endingAt wrote it
-		ws = append(ws, countMore(org, field, end, sums[field], counts[0].SK))
+		ws = append(ws, addToCount(countKey(org, field, counts[0].SK), sums[field], end))
 	}
 	return ws
 }

@@ -29,12 +29,16 @@ func counted(t *testing.T) (table.Store, []execution.ChunkCounts) {
 		}
 	}
 	for i := range 7 {
-		write(execution.CountItems(org, execution.ActionList, end.AddDate(0, i%2, 0), 1, strconv.Itoa(i)))
+		write(execution.CountItems(org, execution.ItemCount{
+			List: execution.ActionList, Number: 1, Expires: end.AddDate(0, i%2, 0), ShardBy: strconv.Itoa(i),
+		}))
 	}
 	for i := range 250 {
 		chunk := execution.ChunkKey(org, "bulk_a", 0, i).SK
 		write(execution.OpenCounts(org, "bulk_a", chunk, end),
-			execution.CountCreated(org, "bulk_a", chunk, end.AddDate(0, i%2, 0), 4))
+			execution.CountCreated(org, execution.ActionCount{
+				BulkID: "bulk_a", Chunk: chunk, Number: 4, Expires: end.AddDate(0, i%2, 0),
+			}))
 	}
 	counts, err := execution.ReadChunkCounts(t.Context(), s, org, "bulk_a")
 	if err != nil || len(counts) != 250 {
@@ -97,7 +101,9 @@ func TestFoldCounts_IsTakenUpAfterEachFailure(t *testing.T) {
 func TestFoldCounts_LeavesWhatCountsOn(t *testing.T) {
 	s, counts := counted(t)
 	chunk := execution.ChunkKey(org, "bulk_a", 0, 100).SK
-	more := execution.CountCreated(org, "bulk_a", chunk, time.Date(2999, 5, 1, 0, 0, 0, 0, time.UTC), 3)
+	end := time.Date(2999, 5, 1, 0, 0, 0, 0, time.UTC)
+	more := execution.CountCreated(org,
+		execution.ActionCount{BulkID: "bulk_a", Chunk: chunk, Number: 3, Expires: end})
 	if _, err := s.Write(t.Context(), more); err != nil {
 		t.Fatal(err)
 	}
@@ -106,8 +112,8 @@ func TestFoldCounts_LeavesWhatCountsOn(t *testing.T) {
 	}
 	wantTotal(t, s, 1010, 1)
 	gone := execution.ChunkKey(org, "bulk_a", 0, 7).SK
-	_, err := s.Write(t.Context(),
-		execution.CountCreated(org, "bulk_a", gone, time.Date(2999, 5, 1, 0, 0, 0, 0, time.UTC), 1))
+	_, err := s.Write(t.Context(), execution.CountCreated(org,
+		execution.ActionCount{BulkID: "bulk_a", Chunk: gone, Number: 1, Expires: end}))
 	if _, refused := errors.AsType[*table.ConditionError](err); !refused {
 		t.Errorf("an action of a chunk that was folded: %v", err)
 	}

@@ -99,7 +99,8 @@ func RecordChanges(ctx context.Context, s table.Store, org string, changes ...St
 		return fmt.Errorf("record changes of states: %w", err)
 	}
 	for end, n := range counts {
-		if _, err := s.Write(ctx, CountItems(org, HistoryList, end, n, org)); err != nil {
+		count := CountItems(org, ItemCount{List: HistoryList, Number: n, Expires: end, ShardBy: org})
+		if _, err := s.Write(ctx, count); err != nil {
 			return fmt.Errorf("count changes of states: %w", err)
 		}
 	}

@@ -120,7 +120,8 @@ func agree(r Request, res inventory.Resource, acc inventory.Account) error {
 // errDisconnected returns the error for a resource of an account that is disconnected or excluded.
 func errDisconnected(acc inventory.Account) error {
 	return fault.New(fault.Conflict,
-		"cloud account %s (%s) cannot be acted on: %s; connect it again, or discover it when its credentials work again",
+		"cloud account %s (%s) cannot be acted on: %s; connect it again, or discover it when its "+
+			"credentials work again",
 		acc.ID, acc.Name, acc.Disconnection())
 }
 

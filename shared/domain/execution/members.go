@@ -115,7 +115,7 @@ type Asked struct {
 // Unheld splits members into those that the verb can act on, and those that are held: by an active event readiness
 // plan, by an override in the other state, or by an account that is disconnected. It takes one round trip, or two to
 // three if there is an override on a group.
-func Unheld(ctx context.Context, t table.Store, s *inventory.Store, a Asked) ([]inventory.Member, []LeftOut, error) { //nolint:revive // two stores
+func Unheld(ctx context.Context, t table.Store, s *inventory.Store, a Asked) ([]inventory.Member, []LeftOut, error) {
 	var of []inventory.Member
 	if a.Accounts {
 		of = a.Members
@@ -145,14 +145,18 @@ func Unheld(ctx context.Context, t table.Store, s *inventory.Store, a Asked) ([]
 
 // BulkTargets returns the resources that a bulk action acts on if it begins now: the members of its group, or its
 // named resources, without those that the requester may not act on. It returns none if the group is gone.
-func BulkTargets(ctx context.Context, t table.Store, s *inventory.Store, org string, b Bulk) ([]inventory.Member, error) { //nolint:revive // two stores
+func BulkTargets(ctx context.Context, t table.Store, s *inventory.Store, org string,
+	b Bulk,
+) ([]inventory.Member, error) {
 	members, _, err := PartBulk(ctx, t, s, org, b)
 	return members, err
 }
 
 // PartBulk returns the members of BulkTargets, and the resources that are left out: members of the group that cannot
 // be acted on, and members that are held.
-func PartBulk(ctx context.Context, t table.Store, s *inventory.Store, org string, b Bulk) ([]inventory.Member, []LeftOut, error) { //nolint:revive // two stores
+func PartBulk(ctx context.Context, t table.Store, s *inventory.Store, org string,
+	b Bulk,
+) ([]inventory.Member, []LeftOut, error) {
 	members, left, err := members(ctx, t, s, org, b)
 	if err != nil {
 		return nil, nil, err
@@ -171,7 +175,10 @@ func PartBulk(ctx context.Context, t table.Store, s *inventory.Store, org string
 	return members, left, nil
 }
 
-func members(ctx context.Context, t table.Store, s *inventory.Store, org string, b Bulk) ([]inventory.Member, []LeftOut, error) { //nolint:revive // see Targets
+// members returns the resources of a bulk action, and the members of its group that cannot be acted on.
+func members(ctx context.Context, t table.Store, s *inventory.Store, org string,
+	b Bulk,
+) ([]inventory.Member, []LeftOut, error) {
 	if b.GroupID == "" {
 		found, err := named(ctx, t, s, org, b)
 		return found, nil, err
@@ -184,7 +191,7 @@ func members(ctx context.Context, t table.Store, s *inventory.Store, org string,
 }
 
 // named returns the resources that a bulk action without a group named, without those that are gone.
-func named(ctx context.Context, t table.Store, s *inventory.Store, org string, b Bulk) ([]inventory.Member, error) { //nolint:revive // see Targets
+func named(ctx context.Context, t table.Store, s *inventory.Store, org string, b Bulk) ([]inventory.Member, error) {
 	n, err := table.Read[Named](ctx, t, NamedKey(org, b.ID))
 	if err != nil {
 		return nil, fmt.Errorf("read what %s acts on: %w", b.ID, err)

@@ -118,7 +118,9 @@ func (o Order) Start(ctx context.Context, p *platform.Platform, org string) erro
 
 // QueueOrders queues orders, each separately. It is idempotent. The extra writes are in the transaction of each order;
 // they are conditions for queuing it. It returns the orders that it queued now.
-func QueueOrders(ctx context.Context, s table.Store, org string, orders []Order, extra ...table.Write) ([]Order, error) { //nolint:revive // what is demanded goes last
+func QueueOrders(ctx context.Context, s table.Store, org string, orders []Order,
+	extra ...table.Write,
+) ([]Order, error) {
 	ctx = table.Within(ctx, workqueue.Prefix)
 	var queued []Order
 	for _, o := range orders {

@@ -171,7 +171,8 @@ func (b *batch) share(first Outcome) error {
 		b.writes = append(b.writes, b.countChunk(first))
 	} else {
 		for end, n := range b.changes {
-			b.writes = append(b.writes, CountItems(b.org, HistoryList, end, n, first.Action.ID))
+			b.writes = append(b.writes, CountItems(b.org,
+				ItemCount{List: HistoryList, Number: n, Expires: end, ShardBy: first.Action.ID}))
 		}
 	}
 	if len(b.seen) == 0 {

@@ -74,7 +74,9 @@ func (s submission) checkEvent(res inventory.Resource, list table.Item) error {
 }
 
 // LeaveOutEvents splits members into those that verb may act on, and those that an active event readiness plan holds.
-func LeaveOutEvents(verb cloud.Verb, members []inventory.Member, held scheduling.EventHolds) ([]inventory.Member, []LeftOut) {
+func LeaveOutEvents(
+	verb cloud.Verb, members []inventory.Member, held scheduling.EventHolds,
+) ([]inventory.Member, []LeftOut) {
 	kept, left := sift(members, func(m inventory.Member) string { return held.Against(verb, m.UID) })
 	for i := range left {
 		left[i].Reason, left[i].Detail = LeftOutEvent, left[i].Reason

@@ -120,7 +120,7 @@ func (s submission) create(ctx context.Context, a Action, in RunInput) error {
 	}
 	return s.p.Table.Transact(table.Within(ctx, workqueue.Prefix),
 		inventory.ClaimResource(s.org, a.ResourceUID, a.ID, a.Action), table.Put(row, table.Absent()), work,
-		CountItems(s.org, ActionList, row.Expires, 1, a.ID))
+		CountItems(s.org, ItemCount{List: ActionList, Number: 1, Expires: row.Expires, ShardBy: a.ID}))
 }
 
 // lost returns the answer for a submission whose claim was refused: another action was first, or the resource is gone.

@@ -16,6 +16,7 @@ import (
 	"lamplighter.dev/shared/domain/inventory/index"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/testkit/race"
 	"lamplighter.dev/shared/testkit/seed"
 	"lamplighter.dev/shared/testkit/tabletest"
 )
@@ -124,6 +125,7 @@ func TestCompactionKilledAnywhereLosesNothing(t *testing.T) {
 // TestTheEndOfADeadCompactionKilledAnywhereIsEndedByTheNext kills a compaction at each call, and then also kills the
 // compaction that cleans up after it at each call.
 func TestTheEndOfADeadCompactionKilledAnywhereIsEndedByTheNext(t *testing.T) {
+	race.SkipRepetition(t)
 	for call := 1; killed(t, compaction{true, table.FailAfter, call}); call++ {
 		for next := 1; killed(t, compaction{true, table.FailAfter, call},
 			compaction{true, table.FailAfter, next}); next++ {

@@ -33,8 +33,6 @@ func (c Clouds) ConnectInside(ctx context.Context, org string, a Account, known 
 }
 
 // LookInside is ConnectInside for an account that has been connected to.
-//
-//nolint:revive // whose account it is, and what is known of it
 func (c Clouds) LookInside(ctx context.Context, conn cloud.Conn, org string, a Account,
 	known []Registration,
 ) (cloud.Conn, error) {

@@ -161,7 +161,9 @@ func LimitedGroups(org string) table.LimitedList {
 
 // CreateGroup stores a new group, with the writes held that hold the accounts of its members. It returns
 // fault.Conflict if another group has its name.
-func (s *Store) CreateGroup(ctx context.Context, org string, g Group, places []GroupPlacement, held ...table.Write) (Group, error) { //nolint:revive // what is held goes last
+func (s *Store) CreateGroup(ctx context.Context, org string, g Group, places []GroupPlacement,
+	held ...table.Write,
+) (Group, error) {
 	g.Generation = 1
 	return s.writeGroup(ctx, org, Group{}, Grouping{g, places}, held)
 }
@@ -174,7 +176,9 @@ type Grouping struct {
 
 // UpdateGroup replaces old, as it was read, by next, with the writes held that hold the accounts of its new members.
 // It returns fault.Conflict if the group has changed since it was read, or if another group has its new name.
-func (s *Store) UpdateGroup(ctx context.Context, org string, old Group, next Grouping, held ...table.Write) (Group, error) { //nolint:revive // what is held goes last
+func (s *Store) UpdateGroup(ctx context.Context, org string, old Group, next Grouping,
+	held ...table.Write,
+) (Group, error) {
 	next.Generation = old.Generation + 1
 	if next.Places == nil && next.Selector == nil && old.Size > 0 {
 		kept, generation, err := s.places(ctx, org, old.ID)
@@ -198,7 +202,9 @@ func changed(g Group) error {
 
 // writeGroup writes head, members and name in one transaction, with the writes held (see HoldAccounts). For a new
 // group, old is the zero Group.
-func (s *Store) writeGroup(ctx context.Context, org string, old Group, next Grouping, held []table.Write) (Group, error) { //nolint:revive // see CreateGroup
+func (s *Store) writeGroup(ctx context.Context, org string, old Group, next Grouping,
+	held []table.Write,
+) (Group, error) {
 	g, cond := next.Group, table.Absent()
 	if old.ID != "" {
 		cond = table.Equal("generation", old.Generation)

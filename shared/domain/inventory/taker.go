@@ -154,9 +154,9 @@ func (s *Store) SchedulesOfGroup(ctx context.Context, org string, d TakerDecoder
 // ScheduleMembers expands schedules. For each id in direct it returns the resources of that schedule, ordered by id,
 // without terminated ones: the resources in direct, which are attached one by one, those of its groups, and those
 // whose tags name it. It takes one round trip, and one more if groups have changed.
-func (s *Store) ScheduleMembers(ctx context.Context, org string, d TakerDecoder, direct map[string][]string) (map[string][]Member,
-	error,
-) {
+func (s *Store) ScheduleMembers(
+	ctx context.Context, org string, d TakerDecoder, direct map[string][]string,
+) (map[string][]Member, error) {
 	groups := map[string]bool{}
 	v, err := s.openIndex(ctx, org)
 	if err != nil {

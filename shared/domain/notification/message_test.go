@@ -45,7 +45,10 @@ func sample(t testing.TB, key, name string) event.Event {
 	case key == event.ResourceOverride:
 		e.Subject, e.ScopeType, e.ScopeID = "ovr_01k6v0e4y0c2b7m9q8r5t3w1xz", event.ScopeGroup,
 			"grp_01k6v0e4y0c2b7m9q8r5t3w1xz"
-		e.Data = data(t, evaluation.ToldOverride{OverrideID: e.Subject, Action: "force_on", Reason: name, CreatedBy: "ada@example.com", ExpiresAt: at.Add(time.Hour), Resources: 7, GroupID: e.ScopeID, GroupName: name})
+		e.Data = data(t, evaluation.ToldOverride{
+			OverrideID: e.Subject, Action: "force_on", Reason: name, CreatedBy: "ada@example.com",
+			ExpiresAt: at.Add(time.Hour), Resources: 7, GroupID: e.ScopeID, GroupName: name,
+		})
 	case kind.Category == "resource":
 		e.Subject, e.ScopeType, e.ScopeID = "act_01k6v0e4y0c2b7m9q8r5t3w1xz", event.ScopeResource, "i-0"
 		told := execution.Told{
@@ -75,20 +78,23 @@ func sample(t testing.TB, key, name string) event.Event {
 		if parts := strings.Split(key, "."); len(parts) == 4 {
 			e.ScopeType, e.ScopeID = parts[2], name
 		}
-		e.Data = data(t, anomaly.Message{AnomalyID: e.Subject, Date: "2026-03-08", CostUSD: "120.00", BaselineUSD: "50.00", Percent: "140.0", Severity: "critical", Contributors: []anomaly.Contributor{
-			{
-				Dim: "service_name", Key: name, Cost: money.FromInt(80), Baseline: money.FromInt(30),
-				Excess: money.FromInt(50),
+		e.Data = data(t, anomaly.Message{
+			AnomalyID: e.Subject, Date: "2026-03-08", CostUSD: "120.00", BaselineUSD: "50.00",
+			Percent: "140.0", Severity: "critical", Contributors: []anomaly.Contributor{
+				{
+					Dim: "service_name", Key: name, Cost: money.FromInt(80), Baseline: money.FromInt(30),
+					Excess: money.FromInt(50),
+				},
+				{
+					Dim: "service_name", Others: true, Cost: money.FromInt(40), Baseline: money.FromInt(20),
+					Excess: money.FromInt(20),
+				},
+				{
+					Dim: "resource_uid", Key: "i-0", Cost: money.FromInt(40), Baseline: money.FromInt(20),
+					Excess: money.FromInt(20),
+				},
 			},
-			{
-				Dim: "service_name", Others: true, Cost: money.FromInt(40), Baseline: money.FromInt(20),
-				Excess: money.FromInt(20),
-			},
-			{
-				Dim: "resource_uid", Key: "i-0", Cost: money.FromInt(40), Baseline: money.FromInt(20),
-				Excess: money.FromInt(20),
-			},
-		}})
+		})
 	}
 	return e
 }

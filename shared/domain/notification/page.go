@@ -32,8 +32,11 @@ const (
 	card = `</title>
 </head>
 <body style="margin:0;padding:0;background:#f2f4f7;">
-<table role="presentation" width="100%" cellpadding="0" cellspacing="0" style="background:#f2f4f7;"><tr><td align="center" style="padding:24px 12px;">
-<table role="presentation" width="600" cellpadding="0" cellspacing="0" style="width:100%;max-width:600px;background:#ffffff;border:1px solid #e4e7ec;border-radius:8px;font-family:-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif;font-size:15px;line-height:22px;color:#1d2939;">
+<table role="presentation" width="100%" cellpadding="0" cellspacing="0" style="background:#f2f4f7;"><tr>` +
+		`<td align="center" style="padding:24px 12px;">
+<table role="presentation" width="600" cellpadding="0" cellspacing="0" style="width:100%;max-width:600px;` +
+		`background:#ffffff;border:1px solid #e4e7ec;border-radius:8px;font-family:-apple-system,'Segoe UI',Roboto,` +
+		`Helvetica,Arial,sans-serif;font-size:15px;line-height:22px;color:#1d2939;">
 `
 	foot = `</td></tr>
 </table>
@@ -59,7 +62,8 @@ func (c *MessageContent) html() string {
 	if c.Link != "" {
 		p.markup(row, `<a href="`)
 		p.text(c.Link)
-		p.markup(`" style="display:inline-block;padding:9px 16px;background:#1d2939;border-radius:6px;color:#ffffff;text-decoration:none;font-weight:600;font-size:14px;">Open</a></td></tr>`, "\n")
+		p.markup(`" style="display:inline-block;padding:9px 16px;background:#1d2939;border-radius:6px;color:#ffffff;`+
+			`text-decoration:none;font-weight:600;font-size:14px;">Open</a></td></tr>`, "\n")
 	}
 	p.markup(`<tr><td style="padding:24px 28px 24px 28px;font-size:12px;line-height:18px;color:#667085;`, wrap, `">`)
 	p.text(c.Footer)
@@ -90,7 +94,8 @@ func (p *page) quote(text string) {
 	if text == "" {
 		return
 	}
-	p.markup(row, `<table role="presentation" width="100%" cellpadding="0" cellspacing="0"><tr><td dir="auto" style="border-left:3px solid #d0d5dd;padding:4px 0 4px 12px;color:#344054;`, wrap, `">`)
+	p.markup(row, `<table role="presentation" width="100%" cellpadding="0" cellspacing="0"><tr>`+
+		`<td dir="auto" style="border-left:3px solid #d0d5dd;padding:4px 0 4px 12px;color:#344054;`, wrap, `">`)
 	for i, line := range strings.Split(text, "\n") {
 		if i > 0 {
 			p.markup("<br>")
@@ -127,14 +132,16 @@ func (p *page) chart(c *MessageContent) {
 	for _, b := range c.Bars {
 		p.markup(`<tr><td width="30%" dir="auto" style="padding:4px 10px 4px 0;color:#475467;`, wrap, `">`)
 		p.text(b.Label)
-		p.markup(`</td><td style="padding:4px 0;"><table role="presentation" width="100%" cellpadding="0" cellspacing="0"><tr>`)
+		p.markup(`</td><td style="padding:4px 0;"><table role="presentation" width="100%" cellpadding="0" ` +
+			`cellspacing="0"><tr>`)
 		color, weight := "#98a2b3", ""
 		if b.Strong {
 			color, weight = colors[c.Tone], "font-weight:600;"
 		}
 		p.cell(b.Length, ` bgcolor="`+color+`"`, "border-radius:2px;")
 		p.cell(100-b.Length, "", "")
-		p.markup(`</tr></table></td><td width="110" align="right" style="padding:4px 0 4px 10px;white-space:nowrap;font-variant-numeric:tabular-nums;`, weight, `">`)
+		p.markup(`</tr></table></td><td width="110" align="right" style="padding:4px 0 4px 10px;white-space:nowrap;`+
+			`font-variant-numeric:tabular-nums;`, weight, `">`)
 		p.text(b.Value)
 		p.markup("</td></tr>\n")
 	}
@@ -153,9 +160,11 @@ func (p *page) table(facts []Fact) {
 	if len(facts) == 0 {
 		return
 	}
-	p.markup(row, `<table width="100%" cellpadding="0" cellspacing="0" style="border-top:1px solid #eaecf0;font-size:14px;line-height:20px;">`, "\n")
+	p.markup(row, `<table width="100%" cellpadding="0" cellspacing="0" style="border-top:1px solid #eaecf0;`+
+		`font-size:14px;line-height:20px;">`, "\n")
 	for _, f := range facts {
-		p.markup(`<tr><th scope="row" width="30%" align="left" valign="top" style="padding:7px 10px 7px 0;border-bottom:1px solid #eaecf0;font-weight:400;color:#667085;">`)
+		p.markup(`<tr><th scope="row" width="30%" align="left" valign="top" style="padding:7px 10px 7px 0;` +
+			`border-bottom:1px solid #eaecf0;font-weight:400;color:#667085;">`)
 		p.text(f.Label)
 		p.markup(`</th><td dir="auto" valign="top" style="padding:7px 0;border-bottom:1px solid #eaecf0;`, wrap, `">`)
 		p.text(f.Value)

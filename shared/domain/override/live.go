@@ -110,7 +110,7 @@ type Holding map[string]Held
 
 // Holding finds the resources that the overrides in force at a time hold (Reach). If several overrides are on one
 // resource, the newest holds it, no matter whether it is on the resource or on a group.
-func (l Live) Holding(ctx context.Context, s *inventory.Store, org string, at time.Time) (Holding, error) { //nolint:revive // what, where and when
+func (l Live) Holding(ctx context.Context, s *inventory.Store, org string, at time.Time) (Holding, error) {
 	held := l.At(at)
 	reach, err := Reach(ctx, s, org, held)
 	if err != nil {
@@ -142,9 +142,12 @@ func (h Holding) Against(verb cloud.Verb, resourceID string) string {
 	return "it is held by " + o.String()
 }
 
+// LiveChange returns the changed list, and the writes to store together with it.
+type LiveChange func(Live) (Live, []table.Write, error)
+
 // Change reads the list, calls change, and stores the new list and the writes of change in one transaction. It starts
 // over after a concurrent change of the list.
-func Change(ctx context.Context, s table.Store, org string, change func(Live) (Live, []table.Write, error)) error { //nolint:revive // as table.Store
+func Change(ctx context.Context, s table.Store, org string, change LiveChange) error {
 	for try := 1; ; try++ {
 		err := changeOnce(ctx, s, org, change)
 		lost, refused := errors.AsType[*table.ConditionError](err)
@@ -164,7 +167,7 @@ func lostList(lost *table.ConditionError) (table.Item, bool) {
 	return lost.Old(0)
 }
 
-func changeOnce(ctx context.Context, s table.Store, org string, change func(Live) (Live, []table.Write, error)) error { //nolint:revive // see Change
+func changeOnce(ctx context.Context, s table.Store, org string, change LiveChange) error {
 	l, err := ReadLive(ctx, s, org)
 	if err != nil {
 		return err

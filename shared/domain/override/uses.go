@@ -79,7 +79,7 @@ func (h Held) Use() fault.Use {
 }
 
 // UsesOfGroup lists the overrides and the wake links on a group. Two round trips.
-func UsesOfGroup(ctx context.Context, s table.Store, org, groupID string, at time.Time) ([]fault.Use, error) { //nolint:revive // as ListWakeLinks
+func UsesOfGroup(ctx context.Context, s table.Store, org, groupID string, at time.Time) ([]fault.Use, error) {
 	live, err := ReadLive(ctx, s, org)
 	if err != nil {
 		return nil, err
@@ -129,7 +129,9 @@ func (l Live) InAccount(ctx context.Context, s *inventory.Store, org, accountID 
 }
 
 // WakeLinksInAccount returns the wake links to resources of an account. Two round trips.
-func WakeLinksInAccount(ctx context.Context, s *inventory.Store, org, accountID string, links []NamedTarget) ([]NamedTarget, error) { //nolint:revive // of links, those in an account
+func WakeLinksInAccount(ctx context.Context, s *inventory.Store, org, accountID string,
+	links []NamedTarget,
+) ([]NamedTarget, error) {
 	var ids []string
 	for _, l := range links {
 		if l.ResourceID != "" {
@@ -146,8 +148,10 @@ func WakeLinksInAccount(ctx context.Context, s *inventory.Store, org, accountID 
 	return out, err
 }
 
-// resourcesIn returns the resources that are in an account.
-func resourcesIn(ctx context.Context, s *inventory.Store, org, accountID string, ids []string) (map[string]bool, error) { //nolint:revive // as WakeLinksInAccount
+// resourcesIn maps the ID of each resource found to whether the resource is in an account.
+func resourcesIn(ctx context.Context, s *inventory.Store, org, accountID string,
+	ids []string,
+) (map[string]bool, error) {
 	out := map[string]bool{}
 	if len(ids) == 0 {
 		return out, nil

@@ -83,7 +83,9 @@ func decodeParts(generation int64, keys []table.Key, got map[table.Key]table.Ite
 
 // ReadRates returns the estimated rates of resources by native ID, without resources that were never priced. It takes
 // one round trip, and two when costs have changed.
-func ReadRates(ctx context.Context, t table.Store, s *inventory.Store, org string, uids ...string) (map[string]HourlyRate, error) { //nolint:revive // from where, and of which
+func ReadRates(ctx context.Context, t table.Store, s *inventory.Store, org string,
+	uids ...string,
+) (map[string]HourlyRate, error) {
 	c := NewCosts(t)
 	if err := s.LoadCosts(ctx, org, c); err != nil {
 		return nil, err

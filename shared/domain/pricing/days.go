@@ -37,9 +37,11 @@ func (s *Store) estimateDays(ctx context.Context, org string, all []Priceable, c
 	now := s.clock.Now().UTC()
 	var errs []error
 	for account, which := range accounts {
-		e := &estimate{now: now, account: account, native: native[account], all: all, costs: costs, which: which}
+		e := &estimate{
+			org: org, now: now, account: account, native: native[account], all: all, costs: costs, which: which,
+		}
 		for _, m := range e.months() {
-			errs = append(errs, s.estimateMonth(ctx, org, e, m, periods))
+			errs = append(errs, s.estimateMonth(ctx, e, m, periods))
 		}
 	}
 	return errors.Join(errs...)
@@ -47,6 +49,7 @@ func (s *Store) estimateDays(ctx context.Context, org string, all []Priceable, c
 
 // estimate is the estimate of an account's days under way.
 type estimate struct {
+	org     string
 	now     time.Time
 	account string
 	native  string // as its provider names it
@@ -92,7 +95,7 @@ func (e *estimate) covered(m cost.Month, periods []cost.Period) (from, estimated
 }
 
 // estimateMonth writes the days of a month that are not billed.
-func (s *Store) estimateMonth(ctx context.Context, org string, e *estimate, m cost.Month, periods []cost.Period) error { //nolint:revive // all of it is about the month
+func (s *Store) estimateMonth(ctx context.Context, e *estimate, m cost.Month, periods []cost.Period) error {
 	from, estimated := e.covered(m, periods)
 	end := e.now
 	if m.End().Before(end) {
@@ -102,7 +105,7 @@ func (s *Store) estimateMonth(ctx context.Context, org string, e *estimate, m co
 		return nil
 	}
 	b, err := s.costs.Begin(ctx, cost.Import{
-		Org: org, AccountID: e.account, Provider: e.all[e.which[0]].Provider, Month: m, Estimated: true,
+		Org: e.org, AccountID: e.account, Provider: e.all[e.which[0]].Provider, Month: m, Estimated: true,
 		Native: e.native, Fingerprint: "estimate of " + e.now.Format(time.RFC3339), DeliveredAt: e.now,
 		Source: "estimate",
 	})
@@ -114,7 +117,7 @@ func (s *Store) estimateMonth(ctx context.Context, org string, e *estimate, m co
 	}
 	kept := estimated.Truncate(day) // days before it were estimated when they were over
 	if kept.After(from) {
-		if err = s.keepDays(ctx, org, b, e.account, from, kept); err != nil {
+		if err = s.keepDays(ctx, e, b, from, kept); err != nil {
 			return err
 		}
 		from = kept
@@ -128,16 +131,16 @@ func (s *Store) estimateMonth(ctx context.Context, org string, e *estimate, m co
 	return nil
 }
 
-// keepDays copies the estimates of past days. All usage of these days is estimated, since the bill ends before them;
-// taxes and credits may be dated later and count on the bill.
-func (s *Store) keepDays(ctx context.Context, org string, b *cost.Builder, account string, from, to time.Time) error { //nolint:revive // which days of which account
-	had, err := s.costs.Ask(ctx, org, cost.Question{
+// keepDays copies the estimates of past days, from the day from to the day before to. All usage of these days is
+// estimated, since the bill ends before them; taxes and credits may be dated later and count on the bill.
+func (s *Store) keepDays(ctx context.Context, e *estimate, b *cost.Builder, from, to time.Time) error {
+	had, err := s.costs.Ask(ctx, e.org, cost.Question{
 		From: from, To: to, Metric: cost.Billed, Daily: true, UsageOnly: true,
 		Dims:   []string{cost.ResourceDim, cost.ServiceDim, cost.RegionDim, cost.ProviderDim},
-		Filter: map[string][]string{cost.AccountDim: {account}},
+		Filter: map[string][]string{cost.AccountDim: {e.account}},
 	})
 	if err != nil {
-		return fmt.Errorf("read what was estimated of %s: %w", account, err)
+		return fmt.Errorf("read what was estimated of %s: %w", e.account, err)
 	}
 	for _, row := range had.Rows {
 		for n, amount := range row.Days {

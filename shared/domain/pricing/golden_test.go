@@ -139,7 +139,8 @@ var goldenRules = []goldenRule{
 	{"aws/", "", `^Storage \(.*(io1|io2)\)`, "aws-ebs", "$1", "iops=100", "sizeGiB=$q", "ebs/$1/storage", ""},
 	{"aws/", "", `^Storage \(magnetic\)`, "aws-ebs", "standard", "", "sizeGiB=$q", "ebs/standard/storage", ""},
 	{
-		"aws/ebs_volume", "gp3", `^Provisioned IOPS`, "aws-ebs", "gp3", "iops=3000+$q;throughput_mibps=125", "sizeGiB=1",
+		"aws/ebs_volume", "gp3", `^Provisioned IOPS`, "aws-ebs", "gp3", "iops=3000+$q;throughput_mibps=125",
+		"sizeGiB=1",
 		"ebs/gp3/iops", "",
 	},
 	{
@@ -157,7 +158,8 @@ var goldenRules = []goldenRule{
 		"elasticache/$1/redis", "",
 	},
 	{
-		"azure/", "", `^Instance usage \(Linux, pay as you go, (.+)\)`, "azure-vm", "$1", "os_type=Linux;priority=Regular",
+		"azure/", "", `^Instance usage \(Linux, pay as you go, (.+)\)`, "azure-vm", "$1",
+		"os_type=Linux;priority=Regular",
 		"", "vm/$1/linux", "",
 	},
 	{
@@ -191,7 +193,8 @@ var goldenRules = []goldenRule{
 		"serverless=0;zone_redundant=0;max_gb=1", "desired=$2", "sqldb/$1/vcore", "",
 	},
 	{
-		"azure/mssql_database", "", `^Compute \(([SP]\d+)\)`, "azure-sql-database", "$1", "serverless=0", "", "sqldb/$1",
+		"azure/mssql_database", "", `^Compute \(([SP]\d+)\)`, "azure-sql-database", "$1", "serverless=0", "",
+		"sqldb/$1",
 		"",
 	},
 	{
@@ -203,7 +206,8 @@ var goldenRules = []goldenRule{
 		"sqldb/GP/license", "",
 	},
 	{
-		"azure/mssql_database", "business_critical", `^Storage`, "azure-sql-database", "BC_Gen5", "max_gb=$q", "desired=2",
+		"azure/mssql_database", "business_critical", `^Storage`, "azure-sql-database", "BC_Gen5", "max_gb=$q",
+		"desired=2",
 		"sqldb/BC/storage", "",
 	},
 	{
@@ -211,7 +215,8 @@ var goldenRules = []goldenRule{
 		"sqldb/HS/storage", "",
 	},
 	{
-		"azure/mssql_database", "backup|gen$|gen_without|serverless$|blank", `^Storage`, "azure-sql-database", "GP_Gen5",
+		"azure/mssql_database", "backup|gen$|gen_without|serverless$|blank", `^Storage`, "azure-sql-database",
+		"GP_Gen5",
 		"max_gb=$q", "desired=2", "sqldb/GP/storage", "",
 	},
 	{"azure/", "", `^NAT gateway`, "azure-natgateway", "", "", "", "nat/hours", ""},
@@ -241,7 +246,8 @@ var goldenRules = []goldenRule{
 		"disk_type=hyperdisk-extreme;provisioned_iops=$q", "sizeGiB=1", "disk/hyperdisk-extreme/iops", "",
 	},
 	{
-		"google/compute_disk", "extreme", `^Provisioned IOPS`, "gcp-disk", "", "disk_type=pd-extreme;provisioned_iops=$q",
+		"google/compute_disk", "extreme", `^Provisioned IOPS`, "gcp-disk", "",
+		"disk_type=pd-extreme;provisioned_iops=$q",
 		"sizeGiB=1", "disk/pd-extreme/iops", "",
 	},
 	{"google/", "", `^Cluster management fee`, "gcp-gke", "", "", "", "gke/cluster", ""},
@@ -275,7 +281,8 @@ var goldenRules = []goldenRule{
 		"n1-custom-6-$1*1024", "spot=0;gpu_count=0;local_ssd_count=0;os_license=", "", "compute/n1/custom-ram", "0.7",
 	},
 	{
-		"google/compute_instance", "", `^Custom Instance Extended RAM \(Linux/UNIX, on-demand, N1 2 GB\)`, "gcp-compute",
+		"google/compute_instance", "", `^Custom Instance Extended RAM \(Linux/UNIX, on-demand, N1 2 GB\)`,
+		"gcp-compute",
 		"n1-custom-2-15360-ext", "spot=0;gpu_count=0;local_ssd_count=0;os_license=", "", "compute/n1/extended-ram",
 		"0.7",
 	},

@@ -91,16 +91,16 @@ func (s *Store) UpdateDays(ctx context.Context, org string) (PriceUpdate, error)
 	return s.tryUpdate(ctx, org, true)
 }
 
-func (s *Store) tryUpdate(ctx context.Context, org string, days bool) (PriceUpdate, error) { //nolint:revive // what is updated
+func (s *Store) tryUpdate(ctx context.Context, org string, withDays bool) (PriceUpdate, error) {
 	for try := 1; ; try++ {
-		did, err := s.update(ctx, org, days)
+		did, err := s.update(ctx, org, withDays)
 		if try == updateTries || !errors.Is(err, ErrCostsMoved) {
 			return did, err
 		}
 	}
 }
 
-func (s *Store) update(ctx context.Context, org string, days bool) (PriceUpdate, error) { //nolint:revive // what is updated
+func (s *Store) update(ctx context.Context, org string, withDays bool) (PriceUpdate, error) {
 	all, err := s.resources(ctx, org)
 	if err != nil {
 		return PriceUpdate{}, err
@@ -120,7 +120,7 @@ func (s *Store) update(ctx context.Context, org string, days bool) (PriceUpdate,
 		costs[i] = KnownCost{UID: r.UID, Rate: s.rate(tables[pairOf(r)], r.Resource), Billed: bills.of(r)}
 		did.count(&costs[i])
 	}
-	if err = WriteCosts(ctx, s.p, org, costs); err != nil || !days {
+	if err = WriteCosts(ctx, s.p, org, costs); err != nil || !withDays {
 		return did, err
 	}
 	return did, errors.Join(s.addRates(ctx, org), s.estimateDays(ctx, org, all, costs))

@@ -113,9 +113,8 @@ func CheckRoom(all []Policy) error {
 // policy as a use of its account. It returns fault.Conflict when another policy has its name or its target or when a
 // condition of an extra write fails, and fault.Invalid when the organization has MaxPolicies.
 func (s *PolicyStore) Create(ctx context.Context, org string, p Policy, log []PolicyEntry,
-	extra ...table.Write) (Policy,
-	error,
-) { //nolint:revive // as Delete
+	extra ...table.Write,
+) (Policy, error) {
 	limited := table.LimitedList{PK: PolicyKey(org, "").PK, Noun: "autoscaler policies"}
 	err := limited.Add(ctx, s.table, func(take table.Write) error {
 		all, err := s.List(ctx, org)
@@ -131,11 +130,9 @@ func (s *PolicyStore) Create(ctx context.Context, org string, p Policy, log []Po
 }
 
 // create stores a policy in one transaction with other writes.
-//
-//nolint:revive // as Create
-func (s *PolicyStore) create(ctx context.Context, org string, p Policy, with []table.Write, log []PolicyEntry) (Policy,
-	error,
-) {
+func (s *PolicyStore) create(ctx context.Context, org string, p Policy, with []table.Write,
+	log []PolicyEntry,
+) (Policy, error) {
 	p.Version = 1
 	put, err := table.PutFields(PolicyKey(org, p.ID), p, table.Absent())
 	if err != nil {
@@ -158,21 +155,26 @@ func (s *PolicyStore) create(ctx context.Context, org string, p Policy, with []t
 func (s *PolicyStore) Claim(ctx context.Context, org string, p Policy) (Policy, error) {
 	next := p
 	next.ClaimedUntil = s.clock.Now().Add(claimLength).Unix()
-	return s.replace(ctx, org, p, next, nil, s.unclaimed(), table.Lacks("planID"))
+	return s.replace(ctx, org, policyChange{old: p, next: next}, s.unclaimed(), table.Lacks("planID"))
 }
 
 // Save replaces old, as it was read or claimed, by next, and ends a claim. It returns fault.Conflict when old has
 // changed since, or when another policy has the new name.
 func (s *PolicyStore) Save(ctx context.Context, org string, old, next Policy, log ...PolicyEntry) (Policy, error) {
 	next.ClaimedUntil = 0
-	return s.replace(ctx, org, old, next, log)
+	return s.replace(ctx, org, policyChange{old: old, next: next, log: log})
 }
 
-//nolint:revive // what is replaced by what, while what holds
-func (s *PolicyStore) replace(ctx context.Context, org string, old, next Policy, log []PolicyEntry,
-	conds ...table.Cond) (Policy,
-	error,
-) {
+// policyChange is the replacement of a policy, as it was read, by its next version, with entries for its log.
+type policyChange struct {
+	old, next Policy
+	log       []PolicyEntry
+}
+
+// replace stores the next version of a policy in one transaction with its log, if the old version and the conditions
+// still hold.
+func (s *PolicyStore) replace(ctx context.Context, org string, c policyChange, conds ...table.Cond) (Policy, error) {
+	old, next := c.old, c.next
 	next.Version = old.Version + 1
 	put, err := table.PutFields(PolicyKey(org, next.ID), next, append(conds, table.Equal("version", old.Version))...)
 	if err != nil {
@@ -182,12 +184,14 @@ func (s *PolicyStore) replace(ctx context.Context, org string, old, next Policy,
 	if err != nil {
 		return next, err
 	}
-	return s.commit(ctx, org, next, append([]table.Write{put}, renamed...), log)
+	return s.commit(ctx, org, next, append([]table.Write{put}, renamed...), c.log)
 }
 
 // Delete deletes a policy, as it was read or claimed, together with the extra writes. It returns fault.Conflict when
 // the policy has changed since or a condition of an extra write fails. The log remains until it expires.
-func (s *PolicyStore) Delete(ctx context.Context, org string, p Policy, log []PolicyEntry, extra ...table.Write) error { //nolint:revive // as Save
+func (s *PolicyStore) Delete(ctx context.Context, org string, p Policy, log []PolicyEntry,
+	extra ...table.Write,
+) error {
 	_, err := s.commit(ctx, org, p, append([]table.Write{
 		table.Delete(PolicyKey(org, p.ID), table.Equal("version", p.Version)), policyNames(org).Release(p.Name),
 		table.Delete(targetKey(org, p.Target)),
@@ -197,11 +201,9 @@ func (s *PolicyStore) Delete(ctx context.Context, org string, p Policy, log []Po
 
 // commit makes the writes and adds log to the policy's log, in one transaction. The first write must be that of the
 // policy.
-//
-//nolint:revive // one policy and what is written of it
-func (s *PolicyStore) commit(ctx context.Context, org string, p Policy, ws []table.Write, log []PolicyEntry) (Policy,
-	error,
-) {
+func (s *PolicyStore) commit(ctx context.Context, org string, p Policy, ws []table.Write,
+	log []PolicyEntry,
+) (Policy, error) {
 	for i, e := range log {
 		it, err := e.item(org, p, i, s.clock.Now())
 		if err != nil {

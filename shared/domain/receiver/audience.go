@@ -45,7 +45,7 @@ func (a *Audience) NoteUnclaimed(ctx context.Context, org string, makers []strin
 		return nil
 	}
 	return membership.RequestReview(ctx, a.table,
-		membership.Review{Org: org, User: membership.Nobody, At: a.clock.Now()})
+		membership.Review{Org: org, User: membership.NoMember, At: a.clock.Now()})
 }
 
 // WhoMayRead returns for each of users whether it may read the event now. The empty user stands for a receiver

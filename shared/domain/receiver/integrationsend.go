@@ -22,7 +22,9 @@ func NewIntegrationSender(s *IntegrationServices, a *Audience) *IntegrationSende
 // Send sends the message's events to its integration: PagerDuty or Jira. It returns fault.Invalid when the
 // integration is disabled or its maker may not read the events now, and fault.NotFound when it was deleted. It takes
 // two round trips, and for Jira up to two more per event.
-func (s *IntegrationSender) Send(ctx context.Context, m delivery.Message) (delivery.Answer, error) { //nolint:gocritic // as delivery.Sender
+func (s *IntegrationSender) Send(ctx context.Context,
+	m delivery.Message, //nolint:gocritic // as delivery.Sender
+) (delivery.Answer, error) {
 	ctx = table.WithOrg(ctx, m.Org)
 	i, err := s.store.Read(ctx, m.Org, m.Target.ID)
 	if err != nil {

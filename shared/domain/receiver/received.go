@@ -43,12 +43,9 @@ func markKey(org, integrationID, mark string) table.Key {
 
 // Receive stores a webhook that an integration received at r.At, unless one of its marks was received before; then it
 // returns duplicate. It takes one round trip.
-//
-//nolint:revive // what came to which integration of which organization, and by what it is known again
 func (s *IntegrationStore) Receive(ctx context.Context, org, integrationID string, r Received,
-	marks []string) (duplicate bool,
-	err error,
-) {
+	marks []string,
+) (duplicate bool, err error) {
 	r.ID = id.New("rcv", r.At)
 	ws := make([]table.Write, 0, len(marks)+1)
 	put, err := kept(receivedKey(org, integrationID+"#"+r.ID), r, r.At)

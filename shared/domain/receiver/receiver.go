@@ -134,7 +134,6 @@ func (s *Store[T, P]) Update(ctx context.Context, org string, old, next P, holds
 	return s.write(ctx, org, old, next, holds)
 }
 
-//nolint:revive // what is replaced by what, while what holds
 func (s *Store[T, P]) write(ctx context.Context, org string, old, next P, holds []table.Write) error {
 	was, is := old.Base(), next.Base()
 	is.Generation = was.Generation + 1
@@ -208,7 +207,9 @@ func NewMatcher[T any, P Pointer[T]](s *Store[T, P], a *Audience, takes func(P) 
 
 // Match returns the receivers of e: enabled receivers whose filter matches, that takes accepts, and whose makers may
 // read e now. It takes one round trip, and if any receiver matches those of Audience.WhoMayRead.
-func (m *Matcher[T, P]) Match(ctx context.Context, org string, e event.Event) ([]delivery.Target, error) { //nolint:gocritic // as delivery.Matcher
+func (m *Matcher[T, P]) Match(ctx context.Context, org string,
+	e event.Event, //nolint:gocritic // as delivery.Matcher
+) ([]delivery.Target, error) {
 	all, err := m.store.List(ctx, org)
 	if err != nil {
 		return nil, fmt.Errorf("match event %s: %w", e.ID, err)

@@ -33,7 +33,7 @@ type Subject struct {
 // Concerns reports whether a receiver depends on the rights under review.
 func (j *Judge) Concerns(m *Made, createdBy string) bool {
 	if m.Maker == "" {
-		return j.Review.User == membership.Nobody || createdBy != "" && createdBy == j.Review.Email
+		return j.Review.User == membership.NoMember || createdBy != "" && createdBy == j.Review.Email
 	}
 	return j.Review.User == membership.Everybody || j.Review.User == m.Maker
 }

@@ -58,7 +58,9 @@ type WebhookData struct {
 // Send posts the message's event to its webhook. Any result other than 2xx within ten seconds is an error. A webhook
 // that answers 410 is disabled at once. Send returns fault.Invalid when the webhook is disabled or its maker may not
 // read the event now, and fault.NotFound when it was deleted. It takes two round trips, and one more for a 410.
-func (s *WebhookSender) Send(ctx context.Context, m delivery.Message) (delivery.Answer, error) { //nolint:gocritic // as delivery.Sender
+func (s *WebhookSender) Send(ctx context.Context,
+	m delivery.Message, //nolint:gocritic // as delivery.Sender
+) (delivery.Answer, error) {
 	ctx = table.WithOrg(ctx, m.Org)
 	w, err := s.store.Read(ctx, m.Org, m.Target.ID)
 	if err != nil {

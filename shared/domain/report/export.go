@@ -167,13 +167,13 @@ func StartExport(ctx context.Context, p *platform.Platform, j Export) (Export, e
 		if err != nil {
 			return Export{}, err
 		}
-		before, same, err := underway(ctx, p, c.Org, &j)
+		before, newest, err := underway(ctx, p, c.Org, &j)
 		if err != nil || before.ID != "" {
 			return before, err
 		}
 		j.CreatedAt = p.Clock.Now()
 		j.ID, j.ExpiresAt = id.New("job", j.CreatedAt), j.CreatedAt.Add(ExportKept)
-		err = begin(ctx, p, c.Org, &j, same, turn.Take())
+		err = exportStart{org: c.Org, job: &j, newest: newest, turn: turn.Take()}.write(ctx, p)
 		if err == nil {
 			startMachine(ctx, p, ExportInput{c.Org, j.ID})
 			return j, nil
@@ -232,8 +232,17 @@ func checkRoom(ctx context.Context, p *platform.Platform, org string) error {
 // keptRow is how long the row of a job is kept. Its file is deleted earlier.
 const keptRow = 7 * 24 * time.Hour
 
-// begin records a job, lists it as work to complete, and lists when its file is deleted.
-func begin(ctx context.Context, p *platform.Platform, org string, j *Export, same table.Cond, take table.Write) error { //nolint:revive // on which conditions
+// exportStart is a new job with the conditions under which it begins.
+type exportStart struct {
+	org    string
+	job    *Export
+	newest table.Cond  // the condition of the row that names the newest job for the question
+	turn   table.Write // takes the turn of the list of jobs; it fails after another job has begun
+}
+
+// write records the job, lists it as work to complete, and lists when its file is deleted, in one transaction.
+func (s exportStart) write(ctx context.Context, p *platform.Platform) error {
+	org, j := s.org, s.job
 	key, err := j.askedKey(org)
 	if err != nil {
 		return err
@@ -247,9 +256,8 @@ func begin(ctx context.Context, p *platform.Platform, org string, j *Export, sam
 	if err = errors.Join(err1, err2, err3, err4); err != nil {
 		return err
 	}
-	return p.Table.Transact(table.Within(ctx, workqueue.Prefix, string(ExportDuePartition)), table.Put(newest, same),
-		job,
-		table.Put(due), work, take)
+	return p.Table.Transact(table.Within(ctx, workqueue.Prefix, string(ExportDuePartition)),
+		table.Put(newest, s.newest), job, table.Put(due), work, s.turn)
 }
 
 // PutExport returns the write that stores a job.

@@ -46,7 +46,7 @@ func Recent(granularity string) Reach {
 }
 
 // Question returns the question of a request, restricted to the rights of its caller.
-func (r *Reader) Question(ctx context.Context, in *Asked, usual Reach, metric cost.Metric) (cost.Question, error) { //nolint:revive // what is asked, and what else it is
+func (r *Reader) Question(ctx context.Context, in *Asked, usual Reach, metric cost.Metric) (cost.Question, error) {
 	q := cost.Question{Metric: cmp.Or(cost.Metric(in.Cost), metric), Filter: in.Values()}
 	var err error
 	if q.From, q.To, err = in.Days(usual, r.p.Clock.Now()); err != nil {

@@ -54,7 +54,9 @@ func NewSavingReader(p *platform.Platform) *SavingReader { return &SavingReader{
 
 // Between returns the savings between two days for the resources in sight. It reads the state history, with one round
 // trip for each of its partitions, and the inventory.
-func (r *SavingReader) Between(ctx context.Context, org string, sight inventory.Visibility, from, to time.Time) (RealizedSaving, error) { //nolint:revive // of whom, for whom, from when until when
+func (r *SavingReader) Between(ctx context.Context, org string, sight inventory.Visibility,
+	from, to time.Time,
+) (RealizedSaving, error) {
 	out := RealizedSaving{Days: make([]money.Amount, int(to.Sub(from)/day))}
 	changes, err := r.readChanges(ctx, org, from.Add(-longestStop), to)
 	if err != nil {

@@ -53,7 +53,7 @@ func BeginEventHold(org string, h EventHold) []table.Write {
 // transaction of the target's last restore. The context of that transaction must allow scheduling.DuePrefix. The
 // evaluator then carries out the actions that schedules ordered during the hold. EndEventHold takes one round trip; a
 // hold that does not exist needs no writes.
-func EndEventHold(ctx context.Context, s table.Store, org, policyID string, at time.Time) ([]table.Write, error) { //nolint:revive // whose, where and when
+func EndEventHold(ctx context.Context, s table.Store, org, policyID string, at time.Time) ([]table.Write, error) {
 	l, err := ReadEventHolds(ctx, s, org)
 	if err != nil {
 		return nil, err

@@ -71,7 +71,10 @@ func TestICalendar_InstancesAreReplacedAndCancelled(t *testing.T) {
 		"an instance that is named in its own zone": {
 			[][]string{
 				berlin,
-				{"UID:b", "RECURRENCE-ID;TZID=Europe/Berlin:20261224T180000", "DTSTART:20261225T100000Z", "DURATION:PT1H"},
+				{
+					"UID:b", "RECURRENCE-ID;TZID=Europe/Berlin:20261224T180000", "DTSTART:20261225T100000Z",
+					"DURATION:PT1H",
+				},
 			},
 			"25T10-25T10 1",
 		},

@@ -204,8 +204,10 @@ func TestCalendar_WhatItCloses(t *testing.T) {
 }
 
 func FuzzICalendar(f *testing.F) {
-	f.Add("BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nDTSTART;VALUE=DATE:20261224\r\nRRULE:FREQ=YEARLY\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n")
-	f.Add("BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nDTSTART;TZID=\"a\"b:20261224T000000\r\nDURATION:PT1H\r\nEND:VEVENT\r\nEND:VCALENDAR\r\n")
+	f.Add("BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nDTSTART;VALUE=DATE:20261224\r\nRRULE:FREQ=YEARLY\r\nEND:VEVENT\r\n" +
+		"END:VCALENDAR\r\n")
+	f.Add("BEGIN:VCALENDAR\r\nBEGIN:VEVENT\r\nDTSTART;TZID=\"a\"b:20261224T000000\r\nDURATION:PT1H\r\nEND:VEVENT\r\n" +
+		"END:VCALENDAR\r\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		c := Calendar{ID: "cal_1", ICalendar: text}
 		if err := c.Check(year.From, nil); err != nil {

@@ -192,10 +192,11 @@ func (s Store) Revoke(ctx context.Context, org string, tags []Derived) error {
 	})
 }
 
-// change changes the shelves of tags, one after another. Each change is atomic.
-func (s Store) change(ctx context.Context, org string, tags []Derived,
-	how func(map[string]map[string]string, *Derived),
-) error {
+// tagEdit adds a tag to the accepted tags of a shelf, which are values by resource UID and tag key, or removes it.
+type tagEdit func(accepted map[string]map[string]string, tag *Derived)
+
+// change applies edit to the shelves of tags, one after another. Each change of a shelf is atomic.
+func (s Store) change(ctx context.Context, org string, tags []Derived, edit tagEdit) error {
 	on := map[uint32][]Derived{}
 	for _, d := range tags {
 		h := fnv.New32a()
@@ -204,7 +205,7 @@ func (s Store) change(ctx context.Context, org string, tags []Derived,
 		on[n] = append(on[n], d)
 	}
 	for _, n := range slices.Sorted(maps.Keys(on)) {
-		if err := s.changeShelf(ctx, org, n, on[n], how); err != nil {
+		if err := s.changeShelf(ctx, org, n, on[n], edit); err != nil {
 			return fmt.Errorf("change the smart tags of %s: %w", org, err)
 		}
 	}
@@ -214,7 +215,9 @@ func (s Store) change(ctx context.Context, org string, tags []Derived,
 // tries is how often a change is tried when there are concurrent changes.
 const tries = 8
 
-func (s Store) changeShelf(ctx context.Context, org string, n uint32, tags []Derived, how func(map[string]map[string]string, *Derived)) error { //nolint:revive // which one, and how
+// changeShelf applies edit to shelf n for each of tags, in one conditional write. It tries again after a concurrent
+// change of the shelf.
+func (s Store) changeShelf(ctx context.Context, org string, n uint32, tags []Derived, edit tagEdit) error {
 	k := key(org, fmt.Sprintf("%s%02d", acceptPrefix, n))
 	for range tries {
 		sh, err := table.Read[shelf](ctx, s.table, k)
@@ -230,7 +233,7 @@ func (s Store) changeShelf(ctx context.Context, org string, n uint32, tags []Der
 			next.Tags = map[string]map[string]string{}
 		}
 		for i := range tags {
-			how(next.Tags, &tags[i])
+			edit(next.Tags, &tags[i])
 		}
 		put, err := table.PutFields(k, next, cond)
 		if err != nil {

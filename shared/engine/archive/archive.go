@@ -34,8 +34,8 @@ type Files interface {
 // Worker is the function that archives. If it is called with a Request, it erases archived objects.
 const Worker = "archiver"
 
-// LinkWorker is the function that makes the addresses of an Inbox and the links of an Outbox for API functions, which link no client
-// of what keeps files.
+// LinkWorker is the function that makes the addresses of an Inbox and the links of an Outbox for API functions. Those
+// functions link no client of the file store.
 const LinkWorker = "links"
 
 // Request asks the Worker to erase a folder.

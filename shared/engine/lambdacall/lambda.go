@@ -62,7 +62,8 @@ func NewLambda(cfg aws.Config, prefix string, c clock.Clock) *Lambda {
 	return &Lambda{cfg: cfg, prefix: prefix, http: &http.Client{Timeout: invokeTimeout}, clock: c}
 }
 
-// alias is the published version of a function, which a deployment shifts gradually: AutoPublishAlias in infra/shared.yaml.
+// alias is the published version of a function, which a deployment shifts gradually: AutoPublishAlias in
+// infra/shared.yaml.
 const alias = "live"
 
 const (

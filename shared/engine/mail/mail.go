@@ -24,7 +24,8 @@ const (
 	ProviderAdded   Template = "provider_added"
 	// kind: of the receiver, in the service's words; name: given by a user; id
 	ReceiverFailing Template = "receiver_failing"
-	// what: lines, one for each thing that changed because its maker has lost a right
+	// RightsEnded needs one line for each record that changed because its maker has lost a right. Its only key has the
+	// lines.
 	RightsEnded Template = "rights_ended"
 	// DisconnectionsWaiting needs name and id of a cloud organisation, and as digits the number of its accounts that
 	// are waiting and connected.

@@ -70,17 +70,20 @@ var (
 	}
 	conflict = answer{
 		400,
-		`{"__type":"com.amazonaws.dynamodb.v20120810#TransactionCanceledException","message":"no","CancellationReasons":[{"Code":"TransactionConflict"}]}`,
+		`{"__type":"com.amazonaws.dynamodb.v20120810#TransactionCanceledException","message":"no",` +
+			`"CancellationReasons":[{"Code":"TransactionConflict"}]}`,
 	}
 	unmet = answer{
 		400,
-		`{"__type":"com.amazonaws.dynamodb.v20120810#ConditionalCheckFailedException","message":"no","Item":{"pk":{"S":"p"},"sk":{"S":"1"},"owner":{"S":"me"}}}`,
+		`{"__type":"com.amazonaws.dynamodb.v20120810#ConditionalCheckFailedException","message":"no",` +
+			`"Item":{"pk":{"S":"p"},"sk":{"S":"1"},"owner":{"S":"me"}}}`,
 	}
 	undone  = answer{200, `{"UnprocessedItems":{"t":[{"PutRequest":{"Item":{"pk":{"S":"p"},"sk":{"S":"1"}}}}]}}`}
 	unread  = answer{200, `{"Responses":{},"UnprocessedKeys":{"t":{"Keys":[{"pk":{"S":"p"},"sk":{"S":"1"}}]}}}`}
 	refusal = answer{
 		400,
-		`{"__type":"com.amazon.coral.validate#ValidationException","message":"An operand in the update expression has an incorrect data type"}`,
+		`{"__type":"com.amazon.coral.validate#ValidationException","message":"An operand in the update expression ` +
+			`has an incorrect data type"}`,
 	}
 )
 

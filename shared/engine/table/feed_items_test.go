@@ -13,7 +13,8 @@ import (
 const streamEvent = `{"Records":[
  {"eventID":"1","eventName":"INSERT","dynamodb":{"Keys":{"pk":{"S":"ORG#a#EVENTS"},"sk":{"S":"e1"}},
   "NewImage":{"pk":{"S":"ORG#a#EVENTS"},"sk":{"S":"e1"},"expires":{"N":"1800000000"},"_pk":{"S":"mine"},
-   "n":{"N":"12345678901234567890123456789012345678"},"l":{"L":[{"BOOL":true},{"NULL":true},{"M":{"x":{"N":"1.5"}}}]}}}},
+   "n":{"N":"12345678901234567890123456789012345678"},"l":{"L":[{"BOOL":true},{"NULL":true},` +
+	`{"M":{"x":{"N":"1.5"}}}]}}}},
  {"eventID":"2","eventName":"INSERT","dynamodb":{"NewImage":{"pk":{"S":"ORG#a#RES"},"sk":{"S":"r"}}}},
  {"eventID":"3","eventName":"REMOVE","dynamodb":{"OldImage":{"pk":{"S":"ORG#a#EVENTS"},"sk":{"S":"e0"}}}},
  {"eventID":"4","eventName":"INSERT","dynamodb":{"NewImage":{"pk":{"S":"MAIL#EVENTS"},"sk":{"S":"m1"}}}}]}`

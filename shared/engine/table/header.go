@@ -152,7 +152,7 @@ func inspectFile(path string, size int64, layout int) (err error) {
 	return errors.Join(err, db.Close())
 }
 
-// inspectSize is the size of files up to which all pages are checked, in bytes. The check takes a third of a
+// inspectSize is the largest size, in bytes, of a file whose pages are all checked. The check takes a third of a
 // millisecond per megabyte.
 const inspectSize = 512 << 20
 

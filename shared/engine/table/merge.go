@@ -171,8 +171,8 @@ func (m *Merge) readSize(n int) int {
 	return min(max(n, 1), MaxPage)
 }
 
-// shareSlack returns the margin by which one of k random shares of n differs from the average at most, except in one
-// case in a thousand.
+// shareSlack returns the largest difference between one of k random shares of n and the average. One share in a
+// thousand differs by more.
 func shareSlack(n, k int) int { return 1 + int(math.Ceil(3*math.Sqrt(float64(n)/float64(k)))) }
 
 // readItems continues reading a partition, until there are items or its end.

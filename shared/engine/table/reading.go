@@ -105,7 +105,7 @@ func distinctKeys(keys []Key) ([]Key, error) {
 	return out, nil
 }
 
-// maxScannedKeys is the number of keys up to which comparing each one is faster than a map.
+// maxScannedKeys is the largest number of keys that are compared one by one. A map is faster for more.
 const maxScannedKeys = 8
 
 // findRepetitions returns a function that reports for each of n keys in turn whether it is among those before it.

@@ -80,8 +80,8 @@ func IsTurnLost(err error) bool {
 	return ok && slices.ContainsFunc(lost.Failed, func(f Failure) bool { return f.Old.SK == turnSK })
 }
 
-// ExplainLost returns the error of a write for the caller of its store: the one of explain if a condition of the write
-// failed, and err behind op if the write failed otherwise. It returns a lost turn unchanged, as LimitedList.Add demands.
+// ExplainLost returns the error of a write for the caller of its store. If a condition of the write failed, that is the
+// error of explain, otherwise err wrapped in op. It returns a lost turn unchanged, as LimitedList.Add demands.
 func ExplainLost(err error, op string, explain func(*ConditionError) error) error {
 	lost, ok := errors.AsType[*ConditionError](err)
 	switch {

@@ -17,7 +17,8 @@ func BenchmarkTaskOverhead(b *testing.B) {
 	for i := range 99 {
 		states = append(states, fmt.Sprintf(`"S%d":{"Type":"Task","Resource":"${Fn}","Next":"S%d"}`, i, i+1))
 	}
-	definition := `{"StartAt":"S0","States":{` + strings.Join(states, ",") + `,"S99":{"Type":"Task","Resource":"${Fn}","Next":"End"},
+	definition := `{"StartAt":"S0","States":{` + strings.Join(states, ",") +
+		`,"S99":{"Type":"Task","Resource":"${Fn}","Next":"End"},
 		"End":{"Type":"Task","Resource":"arn:aws:lambda:local:000000000000:function:end","End":true}}}`
 	done := make(chan struct{}, 1)
 	handlers := withHandler(func(_ context.Context, in json.RawMessage) (any, error) { return in, nil })

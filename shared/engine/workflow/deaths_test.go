@@ -141,7 +141,8 @@ func TestResume_GivesUpACallThatEndedItsProcessThreeTimes(t *testing.T) {
 	for _, name := range deathsNames() {
 		want := name + ` SUCCEEDED {"Name":"` + name
 		if name == "killer" {
-			want = `killer SUCCEEDED {"Cause":"the function fn was running each of the 3 times that its process died","Error":"Runtime.ExitError"}`
+			want = `killer SUCCEEDED {"Cause":"the function fn was running each of the 3 times ` +
+				`that its process died","Error":"Runtime.ExitError"}`
 		}
 		if !strings.Contains(out, want) {
 			t.Errorf("the fourth process did not say %q:\n%s", want, out)

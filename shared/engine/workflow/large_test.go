@@ -14,7 +14,8 @@ import (
 
 func TestWhateverFitsAStateFitsTheStore(t *testing.T) {
 	race.SkipSequential(t)
-	const twoTasks = `{"StartAt":"A","States":{"A":{"Type":"Task","Resource":"${Fn}","Next":"B"},"B":{"Type":"Task","Resource":"${Fn}","End":true}}}`
+	const twoTasks = `{"StartAt":"A","States":{"A":{"Type":"Task","Resource":"${Fn}","Next":"B"},` +
+		`"B":{"Type":"Task","Resource":"${Fn}","End":true}}}`
 	noise := make([]rune, (asl.MaxPayload-2)/3)
 	r := seed.Random(t)
 	for i := range noise {

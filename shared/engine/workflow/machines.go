@@ -17,8 +17,8 @@ const definitionSuffix = ".asl.json"
 var placeholder = regexp.MustCompile(`\$\{[^}]*\}`)
 
 // LoadMachines parses the *.asl.json files of a folder. The keys of the result are the file names without the suffix.
-// It replaces ${Name} in the files by names[Name], like the DefinitionSubstitutions of infra/stacks/*.yaml, and returns an
-// error if a name is missing.
+// It replaces ${Name} in the files by names[Name], like the DefinitionSubstitutions of infra/stacks/*.yaml, and returns
+// an error if a name is missing.
 func LoadMachines(folder fs.FS, names map[string]string) (map[string]*asl.Machine, error) {
 	files, err := fs.Glob(folder, "*"+definitionSuffix)
 	if err != nil {

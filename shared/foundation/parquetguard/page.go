@@ -109,20 +109,24 @@ func (p *page) hasIndexes() bool {
 
 // encode returns the header of the unpacked page of n bytes.
 func (p *page) encode(n int) ([]byte, error) {
-	h := format.PageHeader{Type: format.PageType(p.kind), UncompressedPageSize: int32(n), CompressedPageSize: int32(n)} //nolint:gosec // checked
-	values, encoding := int32(p.values), format.Encoding(p.encoding)                                                    //nolint:gosec // checked
+	size := int32(n) //nolint:gosec // checked
+	h := format.PageHeader{Type: format.PageType(p.kind), UncompressedPageSize: size, CompressedPageSize: size}
+	values, encoding := int32(p.values), format.Encoding(p.encoding) //nolint:gosec // checked
 	switch h.Type {
 	case format.DataPage:
 		h.DataPageHeader = thrift.New(format.DataPageHeader{
 			NumValues: values, Encoding: encoding,
-			DefinitionLevelEncoding: format.Encoding(p.definitionEnc), RepetitionLevelEncoding: format.Encoding(p.repetitionEnc), //nolint:gosec // checked
+			DefinitionLevelEncoding: format.Encoding(p.definitionEnc), //nolint:gosec // checked
+			RepetitionLevelEncoding: format.Encoding(p.repetitionEnc), //nolint:gosec // checked
 		})
 	case format.DictionaryPage:
 		h.DictionaryPageHeader = thrift.New(format.DictionaryPageHeader{NumValues: values, Encoding: encoding})
 	case format.DataPageV2:
 		h.DataPageHeaderV2 = thrift.New(format.DataPageHeaderV2{
-			NumValues: values, NumNulls: int32(p.nulls), NumRows: int32(p.rows), Encoding: encoding, //nolint:gosec // checked
-			DefinitionLevelsByteLength: int32(p.definitionBytes), RepetitionLevelsByteLength: int32(p.repetitionBytes), //nolint:gosec // checked
+			NumValues: values, Encoding: encoding,
+			NumNulls: int32(p.nulls), NumRows: int32(p.rows), //nolint:gosec // checked
+			DefinitionLevelsByteLength: int32(p.definitionBytes), //nolint:gosec // checked
+			RepetitionLevelsByteLength: int32(p.repetitionBytes), //nolint:gosec // checked
 		})
 	case format.IndexPage:
 		return nil, errors.New("an index page is not shown")

@@ -24,19 +24,22 @@ func (f *footer) encode() ([]byte, error) {
 		meta.Schema = append(meta.Schema, f.elements[i].schema(i == 0))
 	}
 	for i := range f.groups {
-		g := format.RowGroup{NumRows: f.groups[i].rows, Ordinal: int16(i), Columns: make([]format.ColumnChunk, len(f.columns))} //nolint:gosec // MaxRowGroups
+		g := format.RowGroup{
+			NumRows: f.groups[i].rows, Columns: make([]format.ColumnChunk, len(f.columns)),
+			Ordinal: int16(i), //nolint:gosec // MaxRowGroups
+		}
 		for k := range g.Columns {
 			g.Columns[k].MetaData = format.ColumnMetaData{
-				Type: format.Type(f.columns[k].kind), Encoding: []format.Encoding{format.Plain}, //nolint:gosec // checked
-				NumValues: f.groups[i].chunks[k].values, DataPageOffset: pagesOffset,
-				TotalCompressedSize: math.MaxInt64 / 2,
+				Type:     format.Type(f.columns[k].kind), //nolint:gosec // checked
+				Encoding: []format.Encoding{format.Plain}, NumValues: f.groups[i].chunks[k].values,
+				DataPageOffset: pagesOffset, TotalCompressedSize: math.MaxInt64 / 2,
 			}
 		}
 		meta.NumRows += g.NumRows
 		meta.RowGroups = append(meta.RowGroups, g)
 	}
 	raw, err := thrift.Marshal(new(thrift.CompactProtocol), &meta)
-	raw = binary.LittleEndian.AppendUint32(raw, uint32(len(raw))) //nolint:gosec // it is smaller than MaxFooterBytes times a few
+	raw = binary.LittleEndian.AppendUint32(raw, uint32(len(raw))) //nolint:gosec // a few times MaxFooterBytes at most
 	return append(raw, magic...), err
 }
 

@@ -144,7 +144,8 @@ func checkZeros(b []byte, values int) error {
 		if head&1 == 1 {
 			count = min(count, MaxPageValues) * 8
 		}
-		if total += min(count, 2*MaxPageValues); total > uint64(values+runSlack) { //nolint:gosec // at most MaxPageValues
+		total += min(count, 2*MaxPageValues)
+		if total > uint64(values+runSlack) { //nolint:gosec // at most MaxPageValues
 			return refuse("a run claims %d values; the page has %d", count, values)
 		}
 		b = b[n:]
@@ -215,8 +216,11 @@ func checkDelta(b []byte, values, width int) (int, error) {
 	if total > uint64(values) { //nolint:gosec // at most MaxPageValues
 		return 0, refuse("a list of differences claims %d values; the page has %d", total, values)
 	}
-	d := deltaBlocks{b: b, at: at, parts: int(parts), perPart: int(block / parts), width: width} //nolint:gosec // bounded
-	for left := int(total) - 1; left > 0 && d.at < len(b); {                                     //nolint:gosec // bounded
+	d := deltaBlocks{
+		b: b, at: at, width: width,
+		parts: int(parts), perPart: int(block / parts), //nolint:gosec // bounded
+	}
+	for left := int(total) - 1; left > 0 && d.at < len(b); { //nolint:gosec // bounded
 		n, err := d.pass(left)
 		if err != nil {
 			return 0, err

@@ -138,7 +138,7 @@ func (c *cursor) readStruct(visit func(field) (bool, error)) error {
 	}
 }
 
-// readField reads the header of the field after the one of the id last.
+// readField reads the header of the field after the field with the id last.
 func (c *cursor) readField(last int64) (field, error) {
 	b, err := c.readByte()
 	if err != nil || b == typeStop {

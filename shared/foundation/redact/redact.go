@@ -33,8 +33,8 @@ var (
 		"signingkey",
 		"connectionstring", "samlresponse",
 	}
-	// secretWords are words that identify the name of a secret only as a whole word: "accessKey" and "otp_code", not "monkey" or
-	// "decoded". "keys" is not one of them, because lists of names are called so.
+	// secretWords are words that identify the name of a secret only as a whole word: "accessKey" and "otp_code", not
+	// "monkey" or "decoded". "keys" is not one of them, because lists of names are called so.
 	secretWords = map[string]bool{
 		"otp": true, "totp": true, "code": true, "codes": true, "key": true, "jwt": true,
 		"bearer": true, "pin": true, "pat": true, "pwd": true,
@@ -117,7 +117,8 @@ var secretForms = strings.Join([]string{
 	`(?i:bearer) [A-Za-z0-9+/=._~-]{8}`,
 	`(?i:basic) [A-Za-z0-9+/=]{16}`,
 	`://[^/?#\s]*:[^/?#\s]*@`,
-	`(?i:[?&#](access_token|id_token|refresh_token|token|api_?key|key|sig|signature|x-amz-signature|code|secret|password|samlresponse)=)`,
+	`(?i:[?&#](access_token|id_token|refresh_token|token|api_?key|key|sig|signature|x-amz-signature|code|secret|` +
+		`password|samlresponse)=)`,
 	`(?i:hooks\.slack\.com/|webhook\.office\.com/|\.logic\.azure\.com|/api/webhooks/)`,
 }, "|")
 

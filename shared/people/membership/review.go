@@ -21,9 +21,9 @@ const ReviewPartition table.Partition = ReviewPrefix + "*"
 // Everybody is the user of a Review for all users of an organization, because one of its roles has changed.
 const Everybody = "*"
 
-// Nobody is the user ID of a Review of the receivers without a maker. It is requested when an event matches one of
-// them.
-const Nobody = "?"
+// NoMember is the user ID in a Review of the receivers that have no maker. Such a review is requested when an event
+// matches one of them. It is also the user ID of a maker who is not a member any more.
+const NoMember = "?"
 
 // reviewTTL is how long a review is kept if it is not carried out.
 const reviewTTL = 30 * 24 * time.Hour
@@ -32,7 +32,7 @@ const reviewTTL = 30 * 24 * time.Hour
 // schedules, overrides) must be checked. It is written in the transaction of the change.
 type Review struct {
 	Org   string    `json:"org"`
-	User  string    `json:"user"`            // or Everybody, or Nobody
+	User  string    `json:"user"`            // or Everybody, or NoMember
 	Email string    `json:"email,omitempty"` // of the user
 	Left  bool      `json:"left,omitempty"`  // the user was removed from the organization
 	Told  bool      `json:"told,omitempty"`  // the owners were told the result of this review

@@ -27,7 +27,10 @@ const adders = 4
 // CheckLimit fills the list up to one free place. It then makes several requests that count the list at the same
 // moment, and reports an error unless exactly one of them adds to it. It mounts the groups again on a store that makes
 // the requests meet.
-func (f *Fixture) CheckLimit(a Addition, groups ...func(*platform.Platform) *rest.Group) { //nolint:gocritic // a literal
+func (f *Fixture) CheckLimit(
+	a Addition, //nolint:gocritic // a literal
+	groups ...func(*platform.Platform) *rest.Group,
+) {
 	f.Helper()
 	before := f.listed(a)
 	f.Must(a.post("pattern"))

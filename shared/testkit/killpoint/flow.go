@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"lamplighter.dev/shared/testkit/race"
 	"lamplighter.dev/shared/testkit/seed"
 )
 
@@ -24,21 +25,17 @@ func (l *Lives) Kills() int { return l.kills }
 
 // Run does work in processes, one after the other, until one completes it without being killed. Work continues from
 // the state of the earlier processes. An error of a process that is alive fails the test.
-//
-//nolint:revive // the test comes before the context, as in all helpers of tests
-func (l *Lives) Run(tb testing.TB, ctx context.Context, work func(ctx context.Context, p *Process) error) {
+func (l *Lives) Run(ctx context.Context, tb testing.TB, work func(ctx context.Context, p *Process) error) {
 	tb.Helper()
 	for {
-		if l.live(tb, ctx, work) {
+		if l.live(ctx, tb, work) {
 			return
 		}
 	}
 }
 
 // live does work in one process; it reports whether the process has survived.
-//
-//nolint:revive // the test comes before the context, as in Run
-func (l *Lives) live(tb testing.TB, ctx context.Context, work func(ctx context.Context, p *Process) error) bool {
+func (l *Lives) live(ctx context.Context, tb testing.TB, work func(ctx context.Context, p *Process) error) bool {
 	tb.Helper()
 	var at Point
 	if l.kills < len(l.points) {
@@ -62,6 +59,9 @@ func (l *Lives) live(tb testing.TB, ctx context.Context, work func(ctx context.C
 // have a few steps more or less in each run.
 const maxDraws = 5
 
+// racedKills is how many runs with kills the race detector watches at most: each runs the same code, more slowly.
+const racedKills = 5
+
 // LosesNothing runs a flow once without kills, and then as many times as kills says with a kill at a random step; in
 // every second of those runs the process that resumes is killed, too. Each run must end in the state of the first one.
 // The seed of the points is printed and can be given back (package seed).
@@ -71,6 +71,9 @@ func LosesNothing(t *testing.T, kills int, flow Flow) {
 	want := flow(t, whole)
 	if whole.steps == 0 {
 		t.Fatal("the flow has no steps: it does not work through its process")
+	}
+	if race.Enabled {
+		kills = min(kills, racedKills)
 	}
 	killed := 0
 	for n := range kills {

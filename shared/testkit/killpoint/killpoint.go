@@ -7,7 +7,7 @@
 //
 //	killpoint.LosesNothing(t, 50, func(t *testing.T, lives *killpoint.Lives) string {
 //		f := newFixture(t)
-//		lives.Run(t, f.In(org), func(ctx context.Context, p *killpoint.Process) error {
+//		lives.Run(f.In(org), t, func(ctx context.Context, p *killpoint.Process) error {
 //			return work(ctx, p.Platform(f.Platform)) // resumes the work of an earlier process
 //		})
 //		return f.state() // without times and random ids

@@ -72,7 +72,7 @@ func TestProcess_IsKilledAtItsPoint(t *testing.T) {
 func TestLives_ResumeUntilOneIsNotKilled(t *testing.T) {
 	lives := &Lives{points: []Point{{Step: 2}, {Step: 1, Landed: true}}}
 	var did []string
-	lives.Run(t, t.Context(), func(_ context.Context, p *Process) error {
+	lives.Run(t.Context(), t, func(_ context.Context, p *Process) error {
 		for _, step := range []string{"a", "b", "c"} {
 			if err := p.Do(func() error { did = append(did, step); return nil }); err != nil {
 				return err
@@ -90,7 +90,7 @@ func TestLosesNothing_KillsInEveryRun(t *testing.T) {
 	LosesNothing(t, 50, func(t *testing.T, lives *Lives) string {
 		t.Helper()
 		s := tabletest.NewAt(t, clock.System{})
-		lives.Run(t, t.Context(), func(ctx context.Context, p *Process) error {
+		lives.Run(t.Context(), t, func(ctx context.Context, p *Process) error {
 			for n := range 8 {
 				if _, err := p.Store(s).Write(ctx, put(t, n)); err != nil {
 					return err

@@ -12,8 +12,8 @@ const Variable = "LAMPLIGHTER_NIGHTLY"
 // Enabled reports whether .ci/nightly runs the tests.
 func Enabled() bool { return os.Getenv(Variable) == "1" }
 
-// Count returns how often to try something at random: usual in each run of the tests, and atNight in .ci/nightly.
-func Count(usual, atNight int) int {
+// CountTries returns how often to repeat a random test: usual in each run of the tests, and atNight in .ci/nightly.
+func CountTries(usual, atNight int) int {
 	if Enabled() {
 		return atNight
 	}

@@ -31,7 +31,8 @@ func NewCertified(tb testing.TB, back string) *Certified {
 	tb.Helper()
 	dir := npmpeer.InstallNode(tb, "oidc-provider", certified)
 	port := npmpeer.FreePort(tb)
-	cmd := exec.Command("node", "--no-warnings", "--input-type=module", "-", port, ClientID, Secret, back) //nolint:gosec,noctx // ends with the test
+	cmd := exec.Command("node", "--no-warnings", //nolint:gosec,noctx // ends with the test
+		"--input-type=module", "-", port, ClientID, Secret, back)
 	cmd.Dir, cmd.Stdin = dir, strings.NewReader(program)
 	npmpeer.StartPeer(tb, cmd, port)
 	return &Certified{"http://127.0.0.1:" + port}
@@ -117,7 +118,8 @@ func (b *browser) fill(p page, person string) (*http.Request, error) {
 	if strings.Contains(p.text, `name="login"`) {
 		form = url.Values{"prompt": {"login"}, "login": {person}, "password": {"any"}}
 	}
-	r, err := http.NewRequest(http.MethodPost, to.String(), strings.NewReader(form.Encode())) //nolint:noctx // ends with the provider
+	body := strings.NewReader(form.Encode())
+	r, err := http.NewRequest(http.MethodPost, to.String(), body) //nolint:noctx // ends with the provider
 	if err == nil {
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}

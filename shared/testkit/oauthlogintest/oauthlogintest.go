@@ -143,7 +143,8 @@ func (s *server) sendBack(w http.ResponseWriter, r *http.Request, more url.Value
 	}
 	more.Set("code", s.grant(r.Header.Get("X-Person"), q))
 	more.Set("state", q.Get("state"))
-	http.Redirect(w, r, q.Get("redirect_uri")+"?"+more.Encode(), http.StatusFound) //nolint:gosec // tests alone send browsers here
+	back := q.Get("redirect_uri") + "?" + more.Encode()
+	http.Redirect(w, r, back, http.StatusFound) //nolint:gosec // tests alone send browsers here
 }
 
 func answer(w http.ResponseWriter, status int, v any) {

@@ -12,3 +12,20 @@ func SkipSequential(tb testing.TB) {
 		tb.Skip("SKIPPED: one goroutine does all of it: there is nothing to race with")
 	}
 }
+
+// SkipRepetition skips a long test that repeats, with another failure each time, what other tests of its package do
+// once. These run under the detector.
+func SkipRepetition(tb testing.TB) {
+	tb.Helper()
+	if Enabled {
+		tb.Skip("SKIPPED: other tests of this package run the same code under the detector")
+	}
+}
+
+// SkipRacedBy skips a test of the whole service whose code the tests of another package run under the detector.
+func SkipRacedBy(tb testing.TB, other string) {
+	tb.Helper()
+	if Enabled {
+		tb.Skipf("SKIPPED: %s runs the same code under the detector", other)
+	}
+}

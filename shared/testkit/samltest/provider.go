@@ -141,14 +141,15 @@ func MetadataOf(entity, sso string, certificates ...[]byte) []byte {
 	var keys strings.Builder
 	for _, der := range certificates {
 		keys.WriteString(
-			`<KeyDescriptor use="signing"><KeyInfo xmlns="http://www.w3.org/2000/09/xmldsig#"><X509Data><X509Certificate>` +
+			`<KeyDescriptor use="signing"><KeyInfo xmlns="http://www.w3.org/2000/09/xmldsig#"><X509Data>` +
+				`<X509Certificate>` +
 				base64.StdEncoding.EncodeToString(der) + `</X509Certificate></X509Data></KeyInfo></KeyDescriptor>`)
 	}
 	return fmt.Appendf(nil,
-		`<?xml version="1.0"?><!-- made by hand --><EntityDescriptor xmlns="urn:oasis:names:tc:SAML:2.0:metadata" entityID=%q>`+
-			`<IDPSSODescriptor protocolSupportEnumeration="urn:oasis:names:tc:SAML:2.0:protocol">%s`+
-			`<SingleSignOnService Binding=%q Location="https://idp.test/post"/><SingleSignOnService Binding=%q Location=%q/>`+
-			`</IDPSSODescriptor></EntityDescriptor>`, entity, keys.String(),
+		`<?xml version="1.0"?><!-- made by hand --><EntityDescriptor xmlns="urn:oasis:names:tc:SAML:2.0:metadata" `+
+			`entityID=%q><IDPSSODescriptor protocolSupportEnumeration="urn:oasis:names:tc:SAML:2.0:protocol">%s`+
+			`<SingleSignOnService Binding=%q Location="https://idp.test/post"/><SingleSignOnService Binding=%q `+
+			`Location=%q/></IDPSSODescriptor></EntityDescriptor>`, entity, keys.String(),
 		"urn:oasis:names:tc:SAML:2.0:bindings:HTTP-POST", RedirectBinding, sso)
 }
 
@@ -206,7 +207,8 @@ func (s Response) attributes() string {
 	for _, a := range [][2]string{{"email", s.Email}, {"displayName", s.Name}} {
 		if a[1] != "" {
 			out.WriteString(`<saml:Attribute Name="` + a[0] +
-				`"><saml:AttributeValue xmlns:xs="http://www.w3.org/2001/XMLSchema" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" xsi:type="xs:string">` +
+				`"><saml:AttributeValue xmlns:xs="http://www.w3.org/2001/XMLSchema" xmlns:xsi="http://www.w3.org/2001` +
+				`/XMLSchema-instance" xsi:type="xs:string">` +
 				html.EscapeString(a[1]) + `</saml:AttributeValue></saml:Attribute>`)
 		}
 	}

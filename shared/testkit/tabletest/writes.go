@@ -44,7 +44,8 @@ type demand struct {
 }
 
 // demanded is the item of demands.
-const demanded = `{"s":"m","n":10,"d":2.50,"neg":-3,"t":true,"f":false,"z":null,"l":[1],"e":"","u":"zé","big":9007199254740993}`
+const demanded = `{"s":"m","n":10,"d":2.50,"neg":-3,"t":true,"f":false,"z":null,"l":[1],"e":"","u":"zé",` +
+	`"big":9007199254740993}`
 
 var demands = []demand{
 	{"absent", table.Absent(), false, true},

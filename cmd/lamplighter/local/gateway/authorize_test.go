@@ -25,7 +25,9 @@ func (w *witness) authorize(_ context.Context,
 	w.authorizerRequest = r
 	return events.APIGatewayCustomAuthorizerResponse{
 		PrincipalID: "usr_anna", Context: map[string]any{"org": "org_1"},
-		PolicyDocument: events.APIGatewayCustomAuthorizerPolicy{Statement: []events.IAMPolicyStatement{{Effect: "Allow"}}},
+		PolicyDocument: events.APIGatewayCustomAuthorizerPolicy{
+			Statement: []events.IAMPolicyStatement{{Effect: "Allow"}},
+		},
 	}, nil
 }
 

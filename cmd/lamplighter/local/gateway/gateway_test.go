@@ -89,7 +89,9 @@ func guard(_ context.Context,
 	}
 	return events.APIGatewayCustomAuthorizerResponse{
 		PrincipalID: "usr_anna", Context: map[string]any{"org": "org_1", "count": 7},
-		PolicyDocument: events.APIGatewayCustomAuthorizerPolicy{Statement: []events.IAMPolicyStatement{{Effect: effect}}},
+		PolicyDocument: events.APIGatewayCustomAuthorizerPolicy{
+			Statement: []events.IAMPolicyStatement{{Effect: effect}},
+		},
 	}, nil
 }
 
@@ -313,8 +315,10 @@ func BenchmarkGet(b *testing.B) {
 		events.APIGatewayCustomAuthorizerRequestTypeRequest,
 	) (events.APIGatewayCustomAuthorizerResponse, error) {
 		return events.APIGatewayCustomAuthorizerResponse{
-			Context:        identity.EncodeCaller(anna),
-			PolicyDocument: events.APIGatewayCustomAuthorizerPolicy{Statement: []events.IAMPolicyStatement{{Effect: "Allow"}}},
+			Context: identity.EncodeCaller(anna),
+			PolicyDocument: events.APIGatewayCustomAuthorizerPolicy{
+				Statement: []events.IAMPolicyStatement{{Effect: "Allow"}},
+			},
 		}, nil
 	}
 	type record struct {

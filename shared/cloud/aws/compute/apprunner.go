@@ -50,7 +50,7 @@ func listAppServices(ctx context.Context, c *apprunner.Client, page string) (clo
 
 func readAppService(ctx context.Context, c *apprunner.Client, uid string) (cloud.State, error) {
 	if resource.NameIn(uid, "apprunner", "service/") == "" {
-		return cloud.State{}, resource.NotFound("%q is not the ARN of an App Runner service", uid)
+		return cloud.State{}, cloud.ErrNotFound("%q is not the ARN of an App Runner service", uid)
 	}
 	out, err := c.DescribeService(ctx, &apprunner.DescribeServiceInput{ServiceArn: &uid})
 	if err != nil {
@@ -64,7 +64,7 @@ func readAppService(ctx context.Context, c *apprunner.Client, uid string) (cloud
 
 func actAppService(ctx context.Context, c *apprunner.Client, v cloud.Verb, t cloud.Target) error {
 	if resource.NameIn(t.UID, "apprunner", "service/") == "" {
-		return resource.NotFound("%q is not the ARN of an App Runner service", t.UID)
+		return cloud.ErrNotFound("%q is not the ARN of an App Runner service", t.UID)
 	}
 	if v == cloud.Start {
 		_, err := c.ResumeService(ctx, &apprunner.ResumeServiceInput{ServiceArn: &t.UID})

@@ -212,7 +212,7 @@ func groupState(g autoscaling.AutoScalingGroup) cloud.State {
 			sdk.ToInt32(g.DesiredCapacity)),
 	}
 	if sdk.ToInt32(g.DesiredCapacity) > 0 {
-		s.Snapshot = resource.EncodeSnapshot(groupMemory{groupSize(g), suspended(g)})
+		s.Snapshot = cloud.EncodeSnapshot(groupMemory{groupSize(g), suspended(g)})
 	}
 	return s
 }
@@ -243,7 +243,7 @@ func describeGroup(ctx context.Context, c asgAPI, uid string) (autoscaling.AutoS
 		return autoscaling.AutoScalingGroup{}, err
 	}
 	if len(found) == 0 {
-		return autoscaling.AutoScalingGroup{}, resource.NotFound("there is no Auto Scaling group %s", uid)
+		return autoscaling.AutoScalingGroup{}, cloud.ErrNotFound("there is no Auto Scaling group %s", uid)
 	}
 	return found[0], nil
 }
@@ -258,7 +258,7 @@ func stopGroup(ctx context.Context, c asgAPI, g autoscaling.AutoScalingGroup) er
 }
 
 func startGroup(ctx context.Context, c asgAPI, g autoscaling.AutoScalingGroup, t cloud.Target) error {
-	m, ok, err := resource.DecodeSnapshot[groupMemory](t.Snapshot)
+	m, ok, err := cloud.DecodeSnapshot[groupMemory](t.Snapshot, "size")
 	if err != nil {
 		return err
 	}

@@ -57,13 +57,13 @@ func (s *scaledGroup) take(p autoscaling.ScalingPolicy) {
 	if sdk.ToString(p.PolicyName) == cloud.CPURule {
 		s.ours = rule
 	} else {
-		s.other = resource.Strictest(s.other, rule)
+		s.other = resource.StricterRule(s.other, rule)
 	}
 }
 
 func (s scaledGroup) autoscaling() cloud.Autoscaling {
 	out := resource.AutoscalingOf(groupSize(s.group), s.ours, s.other)
-	out.Native = resource.EncodeSnapshot(groupNative{groupSize(s.group), s.ours})
+	out.Native = cloud.EncodeSnapshot(groupNative{groupSize(s.group), s.ours})
 	return out
 }
 
@@ -81,9 +81,9 @@ func setGroupAutoscaling(ctx context.Context, c asgAPI, uid string, want cloud.A
 		return err
 	}
 	if n := groupTags(s.group)["eks:nodegroup-name"]; n != "" {
-		return resource.ErrUnsupported("belongs to EKS node group %s, which sets its size", n)
+		return cloud.ErrUnsupported("belongs to EKS node group %s, which sets its size", n)
 	}
-	to, restore, err := resource.DecodeSnapshot[groupNative](want.Native)
+	to, restore, err := cloud.DecodeSnapshot[groupNative](want.Native, "size")
 	if err != nil {
 		return err
 	}
@@ -122,8 +122,10 @@ func (s scaledGroup) become(ctx context.Context, c asgAPI, to groupNative) error
 		PolicyType:              sdk.String("TargetTrackingScaling"),
 		EstimatedInstanceWarmup: to.Rule.Cooldown,
 		TargetTrackingConfiguration: &autoscaling.TargetTrackingConfiguration{
-			TargetValue:                   &to.Rule.Percent,
-			PredefinedMetricSpecification: &autoscaling.PredefinedMetricSpecification{PredefinedMetricType: autoscaling.MetricTypeASGAverageCPUUtilization},
+			TargetValue: &to.Rule.Percent,
+			PredefinedMetricSpecification: &autoscaling.PredefinedMetricSpecification{
+				PredefinedMetricType: autoscaling.MetricTypeASGAverageCPUUtilization,
+			},
 		},
 	})
 	return err

@@ -78,7 +78,7 @@ func canaryStatus(c synthetics.Canary) cloud.Status {
 func readCanary(ctx context.Context, c *synthetics.Client, uid string) (cloud.State, error) {
 	name := canaryName(uid)
 	if name == "" {
-		return cloud.State{}, resource.NotFound("%q is not the ARN of a canary", uid)
+		return cloud.State{}, cloud.ErrNotFound("%q is not the ARN of a canary", uid)
 	}
 	out, err := c.GetCanary(ctx, &synthetics.GetCanaryInput{Name: &name})
 	if err != nil {
@@ -94,7 +94,7 @@ func readCanary(ctx context.Context, c *synthetics.Client, uid string) (cloud.St
 func actCanary(ctx context.Context, c *synthetics.Client, v cloud.Verb, t cloud.Target) error {
 	name := canaryName(t.UID)
 	if name == "" {
-		return resource.NotFound("%q is not the ARN of a canary", t.UID)
+		return cloud.ErrNotFound("%q is not the ARN of a canary", t.UID)
 	}
 	if v == cloud.Start {
 		_, err := c.StartCanary(ctx, &synthetics.StartCanaryInput{Name: &name})

@@ -61,7 +61,7 @@ func listInstances(ctx context.Context, c ec2API, page string) (cloud.ResourcePa
 	if err != nil {
 		return cloud.ResourcePage{}, err
 	}
-	found := resource.Flatten(out)
+	found := resource.FlattenReservations(out)
 	requests := spotRequests(ctx, c, found)
 	p := cloud.ResourcePage{Next: sdk.ToString(out.NextToken)}
 	for _, i := range found {
@@ -169,7 +169,7 @@ func describeAll(ctx context.Context, c ec2API, ids []string) ([]*ec2.Instance, 
 		if err != nil {
 			return nil, err
 		}
-		found = append(found, resource.Flatten(out)...)
+		found = append(found, resource.FlattenReservations(out)...)
 	}
 	return found, nil
 }
@@ -192,7 +192,7 @@ func dryRunInstances(ctx context.Context, c ec2API, action string) error {
 	if err != nil {
 		return err
 	}
-	all := resource.Flatten(out)
+	all := resource.FlattenReservations(out)
 	if len(all) == 0 {
 		return resource.ErrNoneToTry
 	}

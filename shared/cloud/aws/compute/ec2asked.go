@@ -48,17 +48,18 @@ func askInstanceFacts(ctx context.Context, c ec2API, imageOf []string, found []c
 	for n, r := range found {
 		f := r.Facts
 		if errs[0] != nil {
-			resource.Miss(f, errs[0], "ec2:DescribeInstanceTypes", "burstable", "gpu_count", "memory_gib", "vcpu")
+			resource.NoteMissing(f, errs[0], "ec2:DescribeInstanceTypes", "burstable", "gpu_count", "memory_gib",
+				"vcpu")
 		} else {
 			addSize(f, sizes[r.InstanceType])
 		}
 		if errs[1] != nil {
-			resource.Miss(f, errs[1], "ec2:DescribeInstanceStatus", "retirement_events")
+			resource.NoteMissing(f, errs[1], "ec2:DescribeInstanceStatus", "retirement_events")
 		} else {
-			f["retirement_events"] = resource.Texts(events[r.UID])
+			f["retirement_events"] = resource.SortTexts(events[r.UID])
 		}
 		if errs[2] != nil {
-			resource.Miss(f, errs[2], "ec2:DescribeImages", "image_created_at", "image_exists")
+			resource.NoteMissing(f, errs[2], "ec2:DescribeImages", "image_created_at", "image_exists")
 		} else {
 			addImage(f, images, imageOf[n])
 		}

@@ -33,7 +33,7 @@ func listFunctions(ctx context.Context, at resource.Place, page string) (cloud.R
 	for _, f := range out.Functions {
 		p.Resources = append(p.Resources, functionResource(f))
 	}
-	resource.Each(len(p.Resources), func(i int) {
+	resource.AskEach(len(p.Resources), func(i int) {
 		addProvisioned(ctx, api, &p.Resources[i])
 		addDestination(ctx, api, &p.Resources[i])
 	})
@@ -51,7 +51,7 @@ func addProvisioned(ctx context.Context, api *lambda.Client, r *cloud.Resource) 
 	for pages.HasMorePages() {
 		out, err := pages.NextPage(ctx)
 		if err != nil {
-			resource.Miss(r.Facts, err, "lambda:ListProvisionedConcurrencyConfigs", "provisioned_concurrency")
+			resource.NoteMissing(r.Facts, err, "lambda:ListProvisionedConcurrencyConfigs", "provisioned_concurrency")
 			return
 		}
 		for _, c := range out.ProvisionedConcurrencyConfigs {
@@ -70,7 +70,7 @@ func addDestination(ctx context.Context, api *lambda.Client, r *cloud.Resource) 
 	out, err := api.ListFunctionEventInvokeConfigs(ctx,
 		&lambda.ListFunctionEventInvokeConfigsInput{FunctionName: &r.UID})
 	if err != nil {
-		resource.Miss(r.Facts, err, "lambda:ListFunctionEventInvokeConfigs", "has_dlq")
+		resource.NoteMissing(r.Facts, err, "lambda:ListFunctionEventInvokeConfigs", "has_dlq")
 		return
 	}
 	r.Facts["has_dlq"] = slices.ContainsFunc(out.FunctionEventInvokeConfigs,

@@ -32,7 +32,7 @@ func askPolicies(ctx context.Context, c asgAPI, found []cloud.Resource) {
 	}
 	for i := range found {
 		if err != nil {
-			resource.Miss(found[i].Facts, err, "autoscaling:DescribePolicies", "policy_count")
+			resource.NoteMissing(found[i].Facts, err, "autoscaling:DescribePolicies", "policy_count")
 			continue
 		}
 		found[i].Facts["policy_count"] = float64(counts[found[i].Name])
@@ -43,7 +43,7 @@ func askPolicies(ctx context.Context, c asgAPI, found []cloud.Resource) {
 func askNotebook(ctx context.Context, c sagemakerAPI, r *cloud.Resource) {
 	out, err := c.DescribeNotebookInstance(ctx, &sagemaker.DescribeNotebookInstanceInput{NotebookInstanceName: &r.Name})
 	if err != nil {
-		resource.Miss(r.Facts, err, "sagemaker:DescribeNotebookInstance", "direct_internet", "volume_gb")
+		resource.NoteMissing(r.Facts, err, "sagemaker:DescribeNotebookInstance", "direct_internet", "volume_gb")
 		return
 	}
 	r.Facts["direct_internet"], r.Facts["volume_gb"] = out.DirectInternetAccess == "Enabled",
@@ -82,8 +82,8 @@ func groupFacts(g autoscaling.AutoScalingGroup) cloud.Facts {
 	f := cloud.Facts{
 		"min_size": resource.Count32(g.MinSize), "max_size": resource.Count32(g.MaxSize),
 		"desired":           resource.Count32(g.DesiredCapacity),
-		"health_check_type": sdk.ToString(g.HealthCheckType), "target_groups": resource.Texts(g.TargetGroupARNs),
-		"zones":                resource.Texts(g.AvailabilityZones),
+		"health_check_type": sdk.ToString(g.HealthCheckType), "target_groups": resource.SortTexts(g.TargetGroupARNs),
+		"zones":                resource.SortTexts(g.AvailabilityZones),
 		"launch_configuration": sdk.ToString(g.LaunchConfigurationName), "on_demand_pct": 100.0,
 		"warm_pool_size": resource.Count32(g.WarmPoolSize),
 	}
@@ -91,7 +91,7 @@ func groupFacts(g autoscaling.AutoScalingGroup) cloud.Facts {
 	for _, p := range g.SuspendedProcesses {
 		suspended = append(suspended, sdk.ToString(p.ProcessName))
 	}
-	f["suspended"] = resource.Texts(suspended)
+	f["suspended"] = resource.SortTexts(suspended)
 	if m := g.MixedInstancesPolicy; m != nil && m.InstancesDistribution != nil &&
 		m.InstancesDistribution.OnDemandPercentageAboveBaseCapacity != nil {
 		f["on_demand_pct"] = resource.Count32(m.InstancesDistribution.OnDemandPercentageAboveBaseCapacity)

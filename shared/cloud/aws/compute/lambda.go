@@ -68,7 +68,7 @@ type function struct {
 func readFunction(ctx context.Context, c *lambda.Client, uid string) (function, error) {
 	f := function{uid: uid}
 	if resource.NameIn(uid, "lambda", "function:") == "" {
-		return f, resource.NotFound("%q is not the ARN of a Lambda function", uid)
+		return f, cloud.ErrNotFound("%q is not the ARN of a Lambda function", uid)
 	}
 	tags, err := c.ListTags(ctx, &lambda.ListTagsInput{Resource: &uid})
 	if err != nil {
@@ -154,9 +154,9 @@ func (f function) state() cloud.State {
 	}
 	switch {
 	case f.was != nil && !f.off():
-		s.Snapshot, s.Reason = resource.EncodeSnapshot(f.was), "it was "+f.was.words()+" before it was stopped"
+		s.Snapshot, s.Reason = cloud.EncodeSnapshot(f.was), "it was "+f.was.words()+" before it was stopped"
 	case !f.off():
-		s.Snapshot = resource.EncodeSnapshot(f.functionMemory)
+		s.Snapshot = cloud.EncodeSnapshot(f.functionMemory)
 	}
 	if _, err := f.mark(); err != nil && f.was == nil {
 		s.Unschedulable = err.Error()

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/cloud/aws/resource"
 	"lamplighter.dev/shared/cloud/aws/wire/lambda"
 )
 
@@ -48,7 +47,7 @@ func (m functionMemory) mark() (string, error) {
 	}
 	value := strings.Join(said, " ")
 	if len(value) > 256 {
-		return "", resource.ErrUnsupported(
+		return "", cloud.ErrUnsupported(
 			"its provisioned concurrency is of %d aliases: more than a tag can remember", len(m.Provisioned))
 	}
 	return value, nil
@@ -64,7 +63,7 @@ func parseFunctionMark(value string) (functionMemory, error) {
 		}
 		n, err := strconv.ParseInt(count, 10, 32)
 		if err != nil || n < 0 || i == 0 && name != "reserved" {
-			return m, resource.ErrInvalid("its tag %s says %q, which is none of ours: set its concurrency by hand and "+
+			return m, cloud.ErrInvalid("its tag %s says %q, which is none of ours: set its concurrency by hand and "+
 				"remove the tag", stoppedTag, value)
 		}
 		if size := int32(n); i == 0 {
@@ -85,11 +84,11 @@ func actFunction(ctx context.Context, c lambdaClient, v cloud.Verb, t cloud.Targ
 	case err != nil:
 		return err
 	case !f.allowed:
-		return resource.ErrUnsupported("%s", notAllowed)
+		return cloud.ErrUnsupported("%s", notAllowed)
 	case v == cloud.Stop:
 		return f.stop(ctx, c.Client)
 	}
-	m, known, err := resource.DecodeSnapshot[functionMemory](t.Snapshot)
+	m, known, err := cloud.DecodeSnapshot[functionMemory](t.Snapshot, "size")
 	if err != nil {
 		return err
 	}

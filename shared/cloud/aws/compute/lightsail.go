@@ -102,7 +102,7 @@ func actLightsail(ctx context.Context, c *lightsail.Client, v cloud.Verb, target
 		case err != nil:
 			errs[n] = err
 		case !ok:
-			errs[n] = resource.NotFound("there is no Lightsail instance %s", t.UID)
+			errs[n] = cloud.ErrNotFound("there is no Lightsail instance %s", t.UID)
 		case v == cloud.Start:
 			_, errs[n] = c.StartInstance(ctx, &lightsail.StartInstanceInput{InstanceName: i.Name})
 		default:

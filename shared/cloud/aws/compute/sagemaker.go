@@ -96,14 +96,14 @@ func notebookResource(ctx context.Context, c sagemakerAPI, n sagemaker.NotebookI
 func readNotebook(ctx context.Context, c sagemakerAPI, uid string) (cloud.State, error) {
 	name := notebookName(uid)
 	if name == "" {
-		return cloud.State{}, resource.NotFound("%q is not the ARN of a notebook instance", uid)
+		return cloud.State{}, cloud.ErrNotFound("%q is not the ARN of a notebook instance", uid)
 	}
 	out, err := c.DescribeNotebookInstance(ctx, &sagemaker.DescribeNotebookInstanceInput{NotebookInstanceName: &name})
 	if err != nil {
 		return cloud.State{}, err
 	}
 	if sdk.ToString(out.NotebookInstanceArn) != uid {
-		return cloud.State{}, resource.NotFound("there is no notebook instance %s", uid)
+		return cloud.State{}, cloud.ErrNotFound("there is no notebook instance %s", uid)
 	}
 	return cloud.State{
 		UID: uid, Status: notebookStatus(out.NotebookInstanceStatus), Native: string(out.NotebookInstanceStatus),
@@ -114,7 +114,7 @@ func readNotebook(ctx context.Context, c sagemakerAPI, uid string) (cloud.State,
 func actNotebook(ctx context.Context, c sagemakerAPI, v cloud.Verb, t cloud.Target) error {
 	name := notebookName(t.UID)
 	if name == "" {
-		return resource.NotFound("%q is not the ARN of a notebook instance", t.UID)
+		return cloud.ErrNotFound("%q is not the ARN of a notebook instance", t.UID)
 	}
 	if v == cloud.Start {
 		_, err := c.StartNotebookInstance(ctx, &sagemaker.StartNotebookInstanceInput{NotebookInstanceName: &name})

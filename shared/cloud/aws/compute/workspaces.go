@@ -109,7 +109,7 @@ func actDesktops(ctx context.Context, c desktopClient, v cloud.Verb, targets []c
 	for i, t := range targets {
 		id := desktopID(t.UID)
 		if id == "" {
-			errs[i] = resource.NotFound("%q is not the ARN of a WorkSpace", t.UID)
+			errs[i] = cloud.ErrNotFound("%q is not the ARN of a WorkSpace", t.UID)
 			continue
 		}
 		at[id] = i

@@ -253,7 +253,7 @@ func serviceState(s ecs.Service, scaled *Scaling) cloud.State {
 		Reason: serviceReason(s), Unschedulable: tiedService(s),
 	}
 	if s.DesiredCount > 0 {
-		state.Snapshot = resource.EncodeSnapshot(serviceMemory{s.DesiredCount, scaled, madeAt(s)})
+		state.Snapshot = cloud.EncodeSnapshot(serviceMemory{s.DesiredCount, scaled, madeAt(s)})
 	}
 	return state
 }

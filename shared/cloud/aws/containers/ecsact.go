@@ -105,7 +105,7 @@ func readLive(ctx context.Context, c ecsClient, uid string) (live, error) {
 	l := live{}
 	var ok bool
 	if l.cluster, l.name, ok = SplitServiceUID(uid); !ok {
-		return l, resource.NotFound("%q is not the ARN of an ECS service", uid)
+		return l, cloud.ErrNotFound("%q is not the ARN of an ECS service", uid)
 	}
 	l.id = "service/" + l.cluster + "/" + l.name
 	list, err := describeServices(ctx, c, l.cluster, []string{l.name})
@@ -113,7 +113,7 @@ func readLive(ctx context.Context, c ecsClient, uid string) (live, error) {
 		return l, err
 	}
 	if len(list) == 0 || serviceStatus(list[0]) == cloud.Terminated {
-		return l, resource.NotFound("there is no ECS service %s", strings.TrimPrefix(l.id, "service/"))
+		return l, cloud.ErrNotFound("there is no ECS service %s", strings.TrimPrefix(l.id, "service/"))
 	}
 	l.service = list[0]
 	scalings, err := describeScaling(ctx, c.scaling, []string{l.id})
@@ -135,7 +135,7 @@ func actService(ctx context.Context, c ecsClient, v cloud.Verb, t cloud.Target) 
 // stop suspends all scaling before it sets the count. In the reverse order, scaling could raise the count in between.
 func (l live) stop(ctx context.Context, c ecsClient) error {
 	if reason := tiedService(l.service); reason != "" {
-		return resource.ErrUnsupported("%s", reason)
+		return cloud.ErrUnsupported("%s", reason)
 	}
 	if s := l.scaling; s != nil {
 		if err := register(ctx, c.scaling, l.id, Scaling{s.Min, s.Max, true, true, true}); err != nil {
@@ -147,7 +147,7 @@ func (l live) stop(ctx context.Context, c ecsClient) error {
 
 // start restores the former scaling and count.
 func (l live) start(ctx context.Context, c ecsClient, t cloud.Target) error {
-	m, ok, err := resource.DecodeSnapshot[serviceMemory](t.Snapshot)
+	m, ok, err := cloud.DecodeSnapshot[serviceMemory](t.Snapshot, "size")
 	if err != nil {
 		return err
 	}
@@ -165,7 +165,7 @@ func (l live) start(ctx context.Context, c ecsClient, t cloud.Target) error {
 		return nil // somebody has started it
 	}
 	if m.Desired == 0 {
-		return resource.ErrUnsupported("%s", cloud.NoSizeRemembered(l.name))
+		return cloud.ErrUnsupported("%s", cloud.NoSizeRemembered(l.name))
 	}
 	return l.setCount(ctx, c, m.Desired)
 }
@@ -213,7 +213,7 @@ func (l live) setBounds(ctx context.Context, c ecsClient, s resource.Size, want 
 	case want.Min == nil && want.Max == nil:
 		return nil
 	case l.scaling == nil:
-		return resource.ErrUnsupported("nothing scales the service %s: only its desired count can be set", l.name)
+		return cloud.ErrUnsupported("nothing scales the service %s: only its desired count can be set", l.name)
 	}
 	b := *l.scaling
 	b.Min, b.Max = s.Min, s.Max

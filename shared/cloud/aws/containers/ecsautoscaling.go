@@ -33,7 +33,7 @@ func readScaledService(ctx context.Context, c ecsClient, uid string) (scaledServ
 		return out, err
 	}
 	if reason := tiedService(l.service); reason != "" {
-		return out, resource.ErrUnsupported("%s", reason)
+		return out, cloud.ErrUnsupported("%s", reason)
 	}
 	if l.scaling == nil {
 		return out, nil
@@ -63,15 +63,16 @@ func (s *scaledService) take(p applicationautoscaling.ScalingPolicy) {
 		s.others++
 	}
 	t := p.TargetTrackingScalingPolicyConfiguration
+	const averageCPU = applicationautoscaling.MetricTypeECSServiceAverageCPUUtilization
 	if t == nil || t.PredefinedMetricSpecification == nil ||
-		t.PredefinedMetricSpecification.PredefinedMetricType != applicationautoscaling.MetricTypeECSServiceAverageCPUUtilization {
+		t.PredefinedMetricSpecification.PredefinedMetricType != averageCPU {
 		return
 	}
 	rule := &resource.CPURule{Percent: sdk.ToFloat64(t.TargetValue), Cooldown: t.ScaleInCooldown}
 	if ours {
 		s.ours = rule
 	} else {
-		s.other = resource.Strictest(s.other, rule)
+		s.other = resource.StricterRule(s.other, rule)
 	}
 }
 
@@ -86,7 +87,7 @@ func (s scaledService) size() resource.Size {
 
 func (s scaledService) autoscaling() cloud.Autoscaling {
 	out := resource.AutoscalingOf(s.size(), s.ours, s.other)
-	out.Native = resource.EncodeSnapshot(serviceNative{s.service.DesiredCount, s.scaling, s.ours})
+	out.Native = cloud.EncodeSnapshot(serviceNative{s.service.DesiredCount, s.scaling, s.ours})
 	return out
 }
 
@@ -103,7 +104,7 @@ func setServiceAutoscaling(ctx context.Context, c ecsClient, uid string, want cl
 	if err != nil {
 		return err
 	}
-	to, restore, err := resource.DecodeSnapshot[serviceNative](want.Native)
+	to, restore, err := cloud.DecodeSnapshot[serviceNative](want.Native, "size")
 	if err != nil {
 		return err
 	}
@@ -116,7 +117,8 @@ func setServiceAutoscaling(ctx context.Context, c ecsClient, uid string, want cl
 	if err := want.Check(); err != nil {
 		return err
 	}
-	to = serviceNative{int32(want.Desired), s.scalingFor(want), resource.RuleFor(want, s.autoscaling(), s.ours)} //nolint:gosec // checked
+	desired := int32(want.Desired) //nolint:gosec // checked
+	to = serviceNative{desired, s.scalingFor(want), resource.RuleFor(want, s.autoscaling(), s.ours)}
 	return s.become(ctx, c, to)
 }
 
@@ -196,7 +198,9 @@ func (s scaledService) rule(ctx context.Context, c ecsClient, to serviceNative) 
 		PolicyType:        applicationautoscaling.PolicyTypeTargetTrackingScaling,
 		TargetTrackingScalingPolicyConfiguration: &applicationautoscaling.TargetTrackingScalingPolicyConfiguration{
 			TargetValue: &to.Rule.Percent, ScaleInCooldown: to.Rule.Cooldown, ScaleOutCooldown: to.Rule.Cooldown,
-			PredefinedMetricSpecification: &applicationautoscaling.PredefinedMetricSpecification{PredefinedMetricType: applicationautoscaling.MetricTypeECSServiceAverageCPUUtilization},
+			PredefinedMetricSpecification: &applicationautoscaling.PredefinedMetricSpecification{
+				PredefinedMetricType: applicationautoscaling.MetricTypeECSServiceAverageCPUUtilization,
+			},
 		},
 	})
 	return err

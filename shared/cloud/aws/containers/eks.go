@@ -181,7 +181,7 @@ func nodegroupState(ctx context.Context, c EksAPI, n *eks.Nodegroup) cloud.State
 		s.Reason = lastUpdate(ctx, c, n)
 	}
 	if z.Desired > 0 {
-		s.Snapshot = resource.EncodeSnapshot(z)
+		s.Snapshot = cloud.EncodeSnapshot(z)
 	}
 	return s
 }
@@ -229,7 +229,7 @@ func actNodegroup(ctx context.Context, c EksAPI, v cloud.Verb, t cloud.Target) e
 	if v == cloud.Stop {
 		return setSize(ctx, c, n, resource.Size{Max: max(z.Max, 1)})
 	}
-	m, ok, err := resource.DecodeSnapshot[resource.Size](t.Snapshot)
+	m, ok, err := cloud.DecodeSnapshot[resource.Size](t.Snapshot, "size")
 	if err == nil && !ok {
 		m, err = z.OrUnknown(sdk.ToString(n.NodegroupName))
 	}
@@ -245,11 +245,11 @@ func actNodegroup(ctx context.Context, c EksAPI, v cloud.Verb, t cloud.Target) e
 func liveNodegroup(ctx context.Context, c EksAPI, uid string) (*eks.Nodegroup, error) {
 	cluster, name, ok := NodegroupPath(uid)
 	if !ok {
-		return nil, resource.NotFound("%q is not the ARN of an EKS node group", uid)
+		return nil, cloud.ErrNotFound("%q is not the ARN of an EKS node group", uid)
 	}
 	n, err := describeNodegroup(ctx, c, cluster, name)
 	if err == nil && sdk.ToString(n.NodegroupArn) != uid {
-		return nil, resource.NotFound("the EKS node group %s was made again as %s", uid, sdk.ToString(n.NodegroupArn))
+		return nil, cloud.ErrNotFound("the EKS node group %s was made again as %s", uid, sdk.ToString(n.NodegroupArn))
 	}
 	return n, err
 }

@@ -26,7 +26,7 @@ func askTasks(ctx context.Context, c ecsAPI, list []ecs.Service, found []cloud.R
 	slices.Sort(names)
 	names = slices.DeleteFunc(slices.Compact(names), func(n string) bool { return n == "" })
 	got, errs := make([]*ecs.DescribeTaskDefinitionOutput, len(names)), make([]error, len(names))
-	resource.Each(len(names), func(i int) {
+	resource.AskEach(len(names), func(i int) {
 		got[i], errs[i] = c.DescribeTaskDefinition(ctx, &ecs.DescribeTaskDefinitionInput{TaskDefinition: &names[i]})
 	})
 	for _, r := range found {
@@ -34,7 +34,7 @@ func askTasks(ctx context.Context, c ecsAPI, list []ecs.Service, found []cloud.R
 		switch {
 		case !ok:
 		case errs[at] != nil:
-			resource.Miss(r.Facts, errs[at], "ecs:DescribeTaskDefinition", "architecture", "cpu_units")
+			resource.NoteMissing(r.Facts, errs[at], "ecs:DescribeTaskDefinition", "architecture", "cpu_units")
 		default:
 			addTask(r.Facts, got[at].TaskDefinition)
 		}
@@ -59,7 +59,7 @@ func askVersionLag(ctx context.Context, c EksAPI, cluster string, found []cloud.
 	out, err := c.DescribeCluster(ctx, &eks.DescribeClusterInput{Name: &cluster})
 	for i, r := range found {
 		if err != nil {
-			resource.Miss(r.Facts, err, "eks:DescribeCluster", "version_lag")
+			resource.NoteMissing(r.Facts, err, "eks:DescribeCluster", "version_lag")
 			continue
 		}
 		if lag, ok := minorsBehind(versions[i], sdk.ToString(out.Cluster.Version)); ok {
@@ -103,7 +103,7 @@ func nodegroupFacts(n *eks.Nodegroup) cloud.Facts {
 	f := cloud.Facts{
 		"min_size": float64(s.Min), "max_size": float64(s.Max), "desired": float64(s.Desired),
 		"capacity_type":  string(n.CapacityType),
-		"instance_types": resource.Texts(n.InstanceTypes), "health_issues": 0.0,
+		"instance_types": resource.SortTexts(n.InstanceTypes), "health_issues": 0.0,
 	}
 	if n.Health != nil {
 		f["health_issues"] = float64(len(n.Health.Issues))

@@ -124,7 +124,7 @@ func readClusters(ctx context.Context, c rdsAPI, isOurs func(rds.DBCluster) bool
 func actCluster(ctx context.Context, c rdsAPI, v cloud.Verb, t cloud.Target) error {
 	name := ClusterName(t.UID)
 	if name == "" {
-		return resource.NotFound("%q is not the ARN of a database cluster", t.UID)
+		return cloud.ErrNotFound("%q is not the ARN of a database cluster", t.UID)
 	}
 	if v == cloud.Start {
 		_, err := c.StartDBCluster(ctx, &rds.StartDBClusterInput{DBClusterIdentifier: &name})

@@ -98,6 +98,6 @@ func missGroups(all []elasticache.CacheCluster, found []cloud.Resource, err erro
 		}
 		delete(found[i].Facts, "replicas")
 		delete(found[i].Facts, "auto_failover")
-		resource.Miss(found[i].Facts, err, "elasticache:DescribeReplicationGroups", "auto_failover", "replicas")
+		resource.NoteMissing(found[i].Facts, err, "elasticache:DescribeReplicationGroups", "auto_failover", "replicas")
 	}
 }

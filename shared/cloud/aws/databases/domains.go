@@ -32,7 +32,7 @@ func listDomains(ctx context.Context, at resource.Place, _ string) (cloud.Resour
 	}
 	parts := slices.Collect(slices.Chunk(names, perDomainCall))
 	got, errs := make([]*opensearch.DescribeDomainsOutput, len(parts)), make([]error, len(parts))
-	resource.Each(len(parts), func(i int) {
+	resource.AskEach(len(parts), func(i int) {
 		got[i], errs[i] = api.DescribeDomains(ctx, &opensearch.DescribeDomainsInput{DomainNames: parts[i]})
 	})
 	var p cloud.ResourcePage

@@ -22,7 +22,7 @@ func askSupportEnds(ctx context.Context, c rdsAPI, found []cloud.Resource, of []
 	versions, err := majorVersions(ctx, c)
 	for i := range found {
 		if err != nil {
-			resource.Miss(found[i].Facts, err, "rds:DescribeDBMajorEngineVersions", "standard_support_end")
+			resource.NoteMissing(found[i].Facts, err, "rds:DescribeDBMajorEngineVersions", "standard_support_end")
 			continue
 		}
 		addSupportEnd(found[i].Facts, versions, of[i])
@@ -91,7 +91,7 @@ func askClusterFacts(ctx context.Context, c rdsAPI, clusters []rds.DBCluster, fo
 	}
 	for i := range found {
 		if err != nil {
-			resource.Miss(found[i].Facts, err, "rds:DescribeDBInstances", "serverless")
+			resource.NoteMissing(found[i].Facts, err, "rds:DescribeDBInstances", "serverless")
 			continue
 		}
 		found[i].Facts["serverless"] = serverless[names[i]]
@@ -106,7 +106,7 @@ func askBackups(ctx context.Context, c redshiftAPI, found []cloud.Resource) {
 	out, err := c.DescribeStorage(ctx, &redshift.DescribeStorageInput{})
 	for _, r := range found {
 		if err != nil {
-			resource.Miss(r.Facts, err, "redshift:DescribeStorage", "manual_snapshot_gb")
+			resource.NoteMissing(r.Facts, err, "redshift:DescribeStorage", "manual_snapshot_gb")
 			continue
 		}
 		r.Facts["manual_snapshot_gb"] = sdk.ToFloat64(out.TotalBackupSizeInMegaBytes) / 1024

@@ -150,7 +150,7 @@ func databaseState(uid, native, tied string, restart *wire.Time) cloud.State {
 func actDatabase(ctx context.Context, c rdsAPI, v cloud.Verb, t cloud.Target) error {
 	name := DatabaseName(t.UID)
 	if name == "" {
-		return resource.NotFound("%q is not the ARN of an RDS instance", t.UID)
+		return cloud.ErrNotFound("%q is not the ARN of an RDS instance", t.UID)
 	}
 	if v == cloud.Start {
 		_, err := c.StartDBInstance(ctx, &rds.StartDBInstanceInput{DBInstanceIdentifier: &name})

@@ -101,7 +101,7 @@ func tiedWarehouse(c redshift.Cluster) string {
 func readWarehouse(ctx context.Context, c redshiftAPI, uid string) (cloud.State, error) {
 	name := warehouseName(uid)
 	if name == "" {
-		return cloud.State{}, resource.NotFound("%q is not the ARN of a Redshift cluster", uid)
+		return cloud.State{}, cloud.ErrNotFound("%q is not the ARN of a Redshift cluster", uid)
 	}
 	out, err := c.DescribeClusters(ctx, &redshift.DescribeClustersInput{ClusterIdentifier: &name})
 	if err != nil {
@@ -112,7 +112,7 @@ func readWarehouse(ctx context.Context, c redshiftAPI, uid string) (cloud.State,
 			return warehouseState(uid, k), nil
 		}
 	}
-	return cloud.State{}, resource.NotFound("there is no Redshift cluster %s", uid)
+	return cloud.State{}, cloud.ErrNotFound("there is no Redshift cluster %s", uid)
 }
 
 func warehouseState(uid string, c redshift.Cluster) cloud.State {
@@ -127,7 +127,7 @@ func warehouseState(uid string, c redshift.Cluster) cloud.State {
 func actWarehouse(ctx context.Context, c redshiftAPI, v cloud.Verb, t cloud.Target) error {
 	name := warehouseName(t.UID)
 	if name == "" {
-		return resource.NotFound("%q is not the ARN of a Redshift cluster", t.UID)
+		return cloud.ErrNotFound("%q is not the ARN of a Redshift cluster", t.UID)
 	}
 	if v == cloud.Start {
 		_, err := c.ResumeCluster(ctx, &redshift.ResumeClusterInput{ClusterIdentifier: &name})

@@ -35,7 +35,8 @@ func addListeners(ctx context.Context, api *elasticloadbalancingv2.Client, r *cl
 	for pages.HasMorePages() {
 		out, err := pages.NextPage(ctx)
 		if err != nil {
-			resource.Miss(r.Facts, err, "elasticloadbalancing:DescribeListeners", "plain_http_forward", "tls_policies")
+			resource.NoteMissing(r.Facts, err, "elasticloadbalancing:DescribeListeners", "plain_http_forward",
+				"tls_policies")
 			return
 		}
 		for _, l := range out.Listeners {
@@ -47,14 +48,14 @@ func addListeners(ctx context.Context, api *elasticloadbalancingv2.Client, r *cl
 			}
 		}
 	}
-	r.Facts["plain_http_forward"], r.Facts["tls_policies"] = plain, resource.Texts(policies)
+	r.Facts["plain_http_forward"], r.Facts["tls_policies"] = plain, resource.SortTexts(policies)
 }
 
 func addAttributes(ctx context.Context, api *elasticloadbalancingv2.Client, r *cloud.Resource) {
 	out, err := api.DescribeLoadBalancerAttributes(ctx,
 		&elasticloadbalancingv2.DescribeLoadBalancerAttributesInput{LoadBalancerArn: &r.UID})
 	if err != nil {
-		resource.Miss(r.Facts, err, attributesNeed, "access_logs", "deletion_protection")
+		resource.NoteMissing(r.Facts, err, attributesNeed, "access_logs", "deletion_protection")
 		return
 	}
 	r.Facts["access_logs"], r.Facts["deletion_protection"] = false, false
@@ -83,7 +84,7 @@ func addClassicListeners(b elasticloadbalancing.LoadBalancerDescription, r *clou
 			policies = append(policies, l.PolicyNames...)
 		}
 	}
-	r.Facts["plain_http_forward"], r.Facts["tls_policies"] = plain, resource.Texts(policies)
+	r.Facts["plain_http_forward"], r.Facts["tls_policies"] = plain, resource.SortTexts(policies)
 }
 
 // addClassicAttributes adds the attributes of a classic load balancer. It has no deletion protection.
@@ -93,7 +94,7 @@ func addClassicAttributes(ctx context.Context, api *elasticloadbalancing.Client,
 	out, err := api.DescribeLoadBalancerAttributes(ctx,
 		&elasticloadbalancing.DescribeLoadBalancerAttributesInput{LoadBalancerName: &name})
 	if err != nil {
-		resource.Miss(r.Facts, err, attributesNeed, "access_logs")
+		resource.NoteMissing(r.Facts, err, attributesNeed, "access_logs")
 		return
 	}
 	a := out.LoadBalancerAttributes

@@ -63,7 +63,7 @@ func listBalancers(ctx context.Context, at resource.Place, page string) (cloud.R
 	if page == "" && p.Next == "" {
 		countNeighbours(out.LoadBalancers, p.Resources)
 	}
-	resource.Each(len(p.Resources), func(i int) {
+	resource.AskEach(len(p.Resources), func(i int) {
 		addTargets(ctx, api, &p.Resources[i])
 		addListeners(ctx, api, &p.Resources[i])
 		addAttributes(ctx, api, &p.Resources[i])
@@ -76,7 +76,7 @@ func addTargets(ctx context.Context, api *elasticloadbalancingv2.Client, r *clou
 	groups, err := api.DescribeTargetGroups(ctx,
 		&elasticloadbalancingv2.DescribeTargetGroupsInput{LoadBalancerArn: &r.UID})
 	if err != nil {
-		resource.Miss(r.Facts, err, "elasticloadbalancing:DescribeTargetGroups", "healthy_count", "target_count")
+		resource.NoteMissing(r.Facts, err, "elasticloadbalancing:DescribeTargetGroups", "healthy_count", "target_count")
 		return
 	}
 	targets, healthy := 0, 0
@@ -84,7 +84,8 @@ func addTargets(ctx context.Context, api *elasticloadbalancingv2.Client, r *clou
 		out, err := api.DescribeTargetHealth(ctx,
 			&elasticloadbalancingv2.DescribeTargetHealthInput{TargetGroupArn: g.TargetGroupArn})
 		if err != nil {
-			resource.Miss(r.Facts, err, "elasticloadbalancing:DescribeTargetHealth", "healthy_count", "target_count")
+			resource.NoteMissing(r.Facts, err, "elasticloadbalancing:DescribeTargetHealth", "healthy_count",
+				"target_count")
 			return
 		}
 		for _, h := range out.TargetHealthDescriptions {
@@ -120,7 +121,7 @@ func listClassic(ctx context.Context, at resource.Place, page string) (cloud.Res
 			},
 		})
 	}
-	resource.Each(len(p.Resources), func(i int) {
+	resource.AskEach(len(p.Resources), func(i int) {
 		addClassicListeners(out.LoadBalancerDescriptions[i], &p.Resources[i])
 		addClassicHealth(ctx, api, out.LoadBalancerDescriptions[i], &p.Resources[i])
 		addClassicAttributes(ctx, api, &p.Resources[i])
@@ -139,7 +140,7 @@ func addClassicHealth(ctx context.Context, api *elasticloadbalancing.Client,
 	out, err := api.DescribeInstanceHealth(ctx,
 		&elasticloadbalancing.DescribeInstanceHealthInput{LoadBalancerName: b.LoadBalancerName})
 	if err != nil {
-		resource.Miss(r.Facts, err, "elasticloadbalancing:DescribeInstanceHealth", "healthy_count")
+		resource.NoteMissing(r.Facts, err, "elasticloadbalancing:DescribeInstanceHealth", "healthy_count")
 		return
 	}
 	healthy := 0

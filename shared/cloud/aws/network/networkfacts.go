@@ -36,7 +36,7 @@ func addNetworkFacts(ctx context.Context, api *ec2.Client, all []ec2.NatGateway,
 func addRoutes(ctx context.Context, api *ec2.Client, all []ec2.NatGateway, found []cloud.Resource) {
 	tables, err := routeTables(ctx, api)
 	if err != nil {
-		resource.MissAll(found, err, "ec2:DescribeRouteTables", "route_count", "vpc_zone_count")
+		resource.NoteAllMissing(found, err, "ec2:DescribeRouteTables", "route_count", "vpc_zone_count")
 		return
 	}
 	routes, byVPC := map[string]int{}, map[string][]string{} // subnets
@@ -58,7 +58,7 @@ func addRoutes(ctx context.Context, api *ec2.Client, all []ec2.NatGateway, found
 	for i, n := range all {
 		f := found[i].Facts
 		if f["route_count"] = float64(routes[sdk.ToString(n.NatGatewayId)]); err != nil {
-			resource.Miss(f, err, "ec2:DescribeSubnets", "vpc_zone_count")
+			resource.NoteMissing(f, err, "ec2:DescribeSubnets", "vpc_zone_count")
 			continue
 		}
 		distinct := map[string]bool{}
@@ -109,7 +109,7 @@ func addEndpoints(ctx context.Context, api *ec2.Client, all []ec2.NatGateway, fo
 	for pages.HasMorePages() {
 		out, err := pages.NextPage(ctx)
 		if err != nil {
-			resource.MissAll(found, err, "ec2:DescribeVpcEndpoints", "dynamodb_endpoint", "s3_endpoint")
+			resource.NoteAllMissing(found, err, "ec2:DescribeVpcEndpoints", "dynamodb_endpoint", "s3_endpoint")
 			return
 		}
 		for _, e := range out.VpcEndpoints {

@@ -14,8 +14,8 @@ type CPURule struct {
 	Cooldown *int32  `json:"cooldown,omitempty"`
 }
 
-// Strictest returns the rule with the lower percentage, because a group follows that one.
-func Strictest(a, b *CPURule) *CPURule {
+// StricterRule returns the rule with the lower percentage, because a group follows that one.
+func StricterRule(a, b *CPURule) *CPURule {
 	if a == nil || b.Percent < a.Percent {
 		return b
 	}
@@ -67,7 +67,7 @@ func SameRule(a, b *CPURule) bool {
 		return a == b
 	}
 	same := (a.Cooldown == nil) == (b.Cooldown == nil) && sdk.ToInt32(a.Cooldown) == sdk.ToInt32(b.Cooldown)
-	return same && a.Percent == b.Percent //nolint:revive // both as they were stored
+	return same && a.Percent == b.Percent
 }
 
 // WantedSize returns the sizes of want, which must be checked.

@@ -1,10 +1,7 @@
 package resource
 
 import (
-	"context"
 	"errors"
-	"fmt"
-	"net"
 	"net/http"
 	"strings"
 
@@ -18,21 +15,6 @@ import (
 
 // ErrNoDryRun is the error of a dry run that AWS does not offer.
 var ErrNoDryRun = errors.New("AWS has no dry run for this action: its first use will tell")
-
-// ErrInvalid returns an error of class Invalid.
-func ErrInvalid(format string, args ...any) error {
-	return &cloud.Error{Class: cloud.Invalid, Message: fmt.Sprintf(format, args...)}
-}
-
-// ErrUnsupported returns an error of class Unsupported.
-func ErrUnsupported(format string, args ...any) error {
-	return &cloud.Error{Class: cloud.Unsupported, Message: fmt.Sprintf(format, args...)}
-}
-
-// NotFound returns an error of class NotFound.
-func NotFound(format string, args ...any) error {
-	return &cloud.Error{Class: cloud.NotFound, Message: fmt.Sprintf(format, args...)}
-}
 
 // codes are the exceptions from the rules in classOf.
 var codes = map[string]cloud.Class{
@@ -97,7 +79,7 @@ func ClassifyError(err error) error {
 	out := &cloud.Error{Op: opOf(err), Message: err.Error(), Err: err}
 	api, ok := errors.AsType[smithy.APIError](err)
 	if !ok {
-		out.Class, out.Code = cloud.Transient, unanswered(err)
+		out.Class, out.Code = cloud.Transient, cloud.UnansweredCode(err)
 		return out
 	}
 	out.Code, out.Message = api.ErrorCode(), api.ErrorMessage()
@@ -165,19 +147,6 @@ func byStatus(status int) cloud.Class {
 		return cloud.NotFound
 	default:
 		return cloud.Invalid
-	}
-}
-
-// unanswered returns the code of an error that is not AWS's answer. The call may or may not have taken effect.
-func unanswered(err error) string {
-	timeout, ok := errors.AsType[net.Error](err)
-	switch {
-	case errors.Is(err, context.Canceled):
-		return "Cancelled"
-	case errors.Is(err, context.DeadlineExceeded), ok && timeout.Timeout():
-		return "Timeout"
-	default:
-		return "NoAnswer"
 	}
 }
 

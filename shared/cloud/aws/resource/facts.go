@@ -26,8 +26,8 @@ func IsEverybodyIn(list any, word string) bool {
 // FactAttempts is the number of attempts for a fact that few emulators support. Its absence must not delay a listing.
 const FactAttempts = 2
 
-// Miss notes that the named facts could not be read, with the missing permission and AWS's error code.
-func Miss(f cloud.Facts, err error, need string, names ...string) {
+// NoteMissing notes that the named facts could not be read, with the missing permission and AWS's error code.
+func NoteMissing(f cloud.Facts, err error, need string, names ...string) {
 	code := CodeOf(err)
 	if e, ok := errors.AsType[*cloud.Error](ClassifyError(err)); ok && code == "" {
 		code = e.Code
@@ -35,8 +35,8 @@ func Miss(f cloud.Facts, err error, need string, names ...string) {
 	f.Miss(need+": "+code, names...)
 }
 
-// Texts returns a list of texts as a fact: sorted, and empty instead of nil, because AWS keeps no order.
-func Texts(all []string) []string {
+// SortTexts returns a list of texts as a fact: sorted, and empty instead of nil, because AWS keeps no order.
+func SortTexts(all []string) []string {
 	out := append([]string{}, all...)
 	slices.Sort(out)
 	return out
@@ -45,10 +45,10 @@ func Texts(all []string) []string {
 // Count32 returns a number as a fact; 0 for nil.
 func Count32(n *int32) float64 { return float64(sdk.ToInt32(n)) }
 
-// MissAll notes for all resources that the facts could not be read.
-func MissAll(found []cloud.Resource, err error, need string, names ...string) { //nolint:revive // as miss, of more
+// NoteAllMissing notes for all resources that the facts could not be read.
+func NoteAllMissing(found []cloud.Resource, err error, need string, names ...string) {
 	for i := range found {
-		Miss(found[i].Facts, err, need, names...)
+		NoteMissing(found[i].Facts, err, need, names...)
 	}
 }
 

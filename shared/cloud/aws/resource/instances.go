@@ -12,8 +12,9 @@ import (
 	"lamplighter.dev/shared/cloud/aws/wire/ec2"
 )
 
-// Flatten returns pointers to the instances of all reservations. Copies would need as much memory again as the answer.
-func Flatten(out *ec2.DescribeInstancesOutput) []*ec2.Instance {
+// FlattenReservations returns pointers to the instances of all reservations. Copies would need as much memory again as
+// the answer.
+func FlattenReservations(out *ec2.DescribeInstancesOutput) []*ec2.Instance {
 	var all []*ec2.Instance
 	for _, r := range out.Reservations {
 		for n := range r.Instances {
@@ -81,7 +82,7 @@ func missParent(f cloud.Facts, err error, stoppedAt bool) {
 	if stoppedAt {
 		names = append(names, "instance_stopped_at")
 	}
-	Miss(f, err, "ec2:DescribeInstances", names...)
+	NoteMissing(f, err, "ec2:DescribeInstances", names...)
 }
 
 // StopTime returns the time when an instance was stopped, Never if it is not stopped; false if AWS does not say.

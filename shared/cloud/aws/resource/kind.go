@@ -105,21 +105,21 @@ func (b bound[C]) Act(ctx context.Context, v cloud.Verb, targets []cloud.Target)
 
 func (b bound[C]) Scale(ctx context.Context, uid string, want cloud.Capacity) error {
 	if b.kind.Scale == nil {
-		return ErrUnsupported("%s has no size to set", b.kind.Name)
+		return cloud.ErrUnsupported("%s has no size to set", b.kind.Name)
 	}
 	return b.kind.Scale(ctx, b.client, uid, want)
 }
 
 func (b bound[C]) ReadAutoscaling(ctx context.Context, uid string) (cloud.Autoscaling, error) {
 	if b.kind.ReadAutoscaling == nil {
-		return cloud.Autoscaling{}, ErrUnsupported("%s is not scaled by AWS", b.kind.Name)
+		return cloud.Autoscaling{}, cloud.ErrUnsupported("%s is not scaled by AWS", b.kind.Name)
 	}
 	return b.kind.ReadAutoscaling(ctx, b.client, uid)
 }
 
 func (b bound[C]) SetAutoscaling(ctx context.Context, uid string, want cloud.Autoscaling) error {
 	if b.kind.SetAutoscaling == nil {
-		return ErrUnsupported("%s is not scaled by AWS", b.kind.Name)
+		return cloud.ErrUnsupported("%s is not scaled by AWS", b.kind.Name)
 	}
 	return b.kind.SetAutoscaling(ctx, b.client, uid, want)
 }

@@ -25,7 +25,7 @@ func (l Lister) ListPage(ctx context.Context, at string) (cloud.ResourcePage, er
 	var n nested
 	if at != "" {
 		if err := json.Unmarshal([]byte(at), &n); err != nil {
-			return cloud.ResourcePage{}, ErrInvalid("page %q is not one of this listing", at)
+			return cloud.ResourcePage{}, cloud.ErrInvalid("page %q is not one of this listing", at)
 		}
 	}
 	var err error
@@ -52,5 +52,5 @@ func (n nested) String() string {
 	if n.Outer == "" && len(n.Queue) == 0 {
 		return ""
 	}
-	return string(EncodeSnapshot(n))
+	return string(cloud.EncodeSnapshot(n))
 }

@@ -52,7 +52,7 @@ func (s *Sightings) Watch(stack *middleware.Stack) error {
 		out, md, err := next.HandleInitialize(ctx, in)
 		switch got := out.Result.(type) {
 		case *ec2.DescribeInstancesOutput:
-			s.addInstances(Flatten(got))
+			s.addInstances(FlattenReservations(got))
 		case *ec2.DescribeSnapshotsOutput:
 			s.addSnapshots(awsmiddleware.GetRegion(ctx), in.Parameters.(*ec2.DescribeSnapshotsInput), got)
 		case *ec2.DescribeVolumesOutput:

@@ -1,9 +1,6 @@
 package resource
 
 import (
-	"encoding/json"
-	"fmt"
-
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 
 	"lamplighter.dev/shared/cloud"
@@ -27,17 +24,17 @@ func (s Size) WithCapacity(c cloud.Capacity) (Size, error) {
 			continue
 		}
 		if *f.from < 0 || *f.from > 1_000_000 {
-			return s, ErrInvalid("a size of %d is not possible", *f.from)
+			return s, cloud.ErrInvalid("a size of %d is not possible", *f.from)
 		}
 		*f.to = int32(*f.from)
 	}
 	switch {
 	case s.Min > s.Max:
-		return s, ErrInvalid("minimum %d is above maximum %d: give both", s.Min, s.Max)
+		return s, cloud.ErrInvalid("minimum %d is above maximum %d: give both", s.Min, s.Max)
 	case s.Desired < s.Min:
-		return s, ErrInvalid("desired %d is below minimum %d: lower the minimum too", s.Desired, s.Min)
+		return s, cloud.ErrInvalid("desired %d is below minimum %d: lower the minimum too", s.Desired, s.Min)
 	case s.Desired > s.Max:
-		return s, ErrInvalid("desired %d is above maximum %d: raise the maximum too", s.Desired, s.Max)
+		return s, cloud.ErrInvalid("desired %d is above maximum %d: raise the maximum too", s.Desired, s.Max)
 	}
 	return s, nil
 }
@@ -72,29 +69,9 @@ func (s Size) ChangedTo(live Size) Size {
 // OrUnknown returns the size of a resource without a remembered size. A desired size of 0 is class Unsupported.
 func (s Size) OrUnknown(name string) (Size, error) {
 	if s.Desired == 0 {
-		return s, ErrUnsupported("%s", cloud.NoSizeRemembered(name))
+		return s, cloud.ErrUnsupported("%s", cloud.NoSizeRemembered(name))
 	}
 	return s, nil
-}
-
-// EncodeSnapshot encodes the state that a stop loses.
-func EncodeSnapshot(v any) json.RawMessage {
-	b, err := json.Marshal(v)
-	if err != nil { // structs of numbers and strings cannot fail: a defect of ours
-		panic(fmt.Sprintf("encode snapshot %+v: %v", v, err))
-	}
-	return b
-}
-
-// DecodeSnapshot decodes a snapshot; ok is false when there is none.
-func DecodeSnapshot[T any](raw json.RawMessage) (v T, ok bool, err error) {
-	if len(raw) == 0 || string(raw) == "null" {
-		return v, false, nil
-	}
-	if err := json.Unmarshal(raw, &v); err != nil {
-		return v, false, ErrInvalid("the remembered size %s cannot be read: %v", raw, err)
-	}
-	return v, true, nil
 }
 
 // CountIf returns the number of members of the list that meet the condition.

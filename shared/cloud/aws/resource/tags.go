@@ -55,6 +55,6 @@ func Ec2Tags(tags []ec2.Tag) map[string]string {
 	return out
 }
 
-// Each calls ask for each of n things, Width at a time. It reports no errors: a fact that could not be read is
+// AskEach calls ask for each of n things, Width at a time. It reports no errors: a fact that could not be read is
 // missing.
-func Each(n int, ask func(i int)) { cloud.InParallel(n, Width, ask) }
+func AskEach(n int, ask func(i int)) { cloud.InParallel(n, Width, ask) }

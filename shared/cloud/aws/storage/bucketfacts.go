@@ -26,7 +26,7 @@ type bucket struct {
 func (b bucket) addVersioning(ctx context.Context) {
 	v, err := b.api.GetBucketVersioning(ctx, &s3.GetBucketVersioningInput{Bucket: &b.r.Name})
 	if err != nil {
-		resource.Miss(b.r.Facts, err, "s3:GetBucketVersioning", "versioning")
+		resource.NoteMissing(b.r.Facts, err, "s3:GetBucketVersioning", "versioning")
 		return
 	}
 	b.r.Facts["versioning"] = string(v.Status)
@@ -35,7 +35,7 @@ func (b bucket) addVersioning(ctx context.Context) {
 func (b bucket) addLifecycle(ctx context.Context) {
 	out, err := b.api.GetBucketLifecycleConfiguration(ctx, &s3.GetBucketLifecycleConfigurationInput{Bucket: &b.r.Name})
 	if err != nil && resource.CodeOf(err) != "NoSuchLifecycleConfiguration" {
-		resource.Miss(b.r.Facts, err, "s3:GetLifecycleConfiguration", "abort_multipart", "lifecycle_rules",
+		resource.NoteMissing(b.r.Facts, err, "s3:GetLifecycleConfiguration", "abort_multipart", "lifecycle_rules",
 			"noncurrent_expiry")
 		return
 	}
@@ -63,13 +63,13 @@ func (b bucket) addPolicy(ctx context.Context) {
 		return
 	}
 	if err != nil {
-		resource.Miss(b.r.Facts, err, "s3:GetBucketPolicyStatus", "policy_public")
+		resource.NoteMissing(b.r.Facts, err, "s3:GetBucketPolicyStatus", "policy_public")
 	} else {
 		b.r.Facts["policy_public"] = status.PolicyStatus != nil && sdk.ToBool(status.PolicyStatus.IsPublic)
 	}
 	policy, err := b.api.GetBucketPolicy(ctx, &s3.GetBucketPolicyInput{Bucket: &b.r.Name})
 	if err != nil && resource.CodeOf(err) != "NoSuchBucketPolicy" {
-		resource.Miss(b.r.Facts, err, "s3:GetBucketPolicy", "tls_only")
+		resource.NoteMissing(b.r.Facts, err, "s3:GetBucketPolicy", "tls_only")
 		return
 	}
 	b.r.Facts["tls_only"] = err == nil && deniesPlain(sdk.ToString(policy.Policy))
@@ -134,7 +134,7 @@ func (b bucket) addBlock(ctx context.Context, account bool, accountErr error) {
 	}
 	out, err := b.api.GetPublicAccessBlock(ctx, &s3.GetPublicAccessBlockInput{Bucket: &b.r.Name})
 	if err != nil && resource.CodeOf(err) != noBlock {
-		resource.Miss(b.r.Facts, err, "s3:GetBucketPublicAccessBlock", "public_blocked")
+		resource.NoteMissing(b.r.Facts, err, "s3:GetBucketPublicAccessBlock", "public_blocked")
 		return
 	}
 	own := false
@@ -147,7 +147,7 @@ func (b bucket) addBlock(ctx context.Context, account bool, accountErr error) {
 		})
 	}
 	if !own && accountErr != nil {
-		resource.Miss(b.r.Facts, accountErr, "s3:GetAccountPublicAccessBlock", "public_blocked")
+		resource.NoteMissing(b.r.Facts, accountErr, "s3:GetAccountPublicAccessBlock", "public_blocked")
 		return
 	}
 	b.r.Facts["public_blocked"] = own
@@ -156,7 +156,7 @@ func (b bucket) addBlock(ctx context.Context, account bool, accountErr error) {
 func (b bucket) addLogging(ctx context.Context) {
 	out, err := b.api.GetBucketLogging(ctx, &s3.GetBucketLoggingInput{Bucket: &b.r.Name})
 	if err != nil {
-		resource.Miss(b.r.Facts, err, "s3:GetBucketLogging", "logging")
+		resource.NoteMissing(b.r.Facts, err, "s3:GetBucketLogging", "logging")
 		return
 	}
 	b.r.Facts["logging"] = out.LoggingEnabled != nil
@@ -174,7 +174,7 @@ func (b bucket) addUploads(ctx context.Context) {
 	const need = "s3:ListBucketMultipartUploads"
 	out, err := b.api.ListMultipartUploads(ctx, &s3.ListMultipartUploadsInput{Bucket: &b.r.Name})
 	if err != nil {
-		resource.Miss(b.r.Facts, err, need, "multipart_gb")
+		resource.NoteMissing(b.r.Facts, err, need, "multipart_gb")
 		return
 	}
 	old := slices.DeleteFunc(out.Uploads, func(u types.MultipartUpload) bool {
@@ -188,7 +188,7 @@ func (b bucket) addUploads(ctx context.Context) {
 	for _, u := range old {
 		n, err := b.partsOf(ctx, u)
 		if err != nil {
-			resource.Miss(b.r.Facts, err, "s3:ListMultipartUploadParts", "multipart_gb")
+			resource.NoteMissing(b.r.Facts, err, "s3:ListMultipartUploadParts", "multipart_gb")
 			return
 		}
 		sum += n

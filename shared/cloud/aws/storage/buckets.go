@@ -47,7 +47,7 @@ func listBuckets(ctx context.Context, at resource.Place, page string) (cloud.Res
 		})
 	}
 	blocked, err := accountBlock(ctx, at)
-	resource.Each(len(p.Resources), func(i int) {
+	resource.AskEach(len(p.Resources), func(i int) {
 		b := bucket{api, &p.Resources[i], at.Now}
 		b.addVersioning(ctx)
 		b.addLifecycle(ctx)

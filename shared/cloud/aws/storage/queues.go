@@ -26,7 +26,7 @@ func listQueues(ctx context.Context, at resource.Place, page string) (cloud.Reso
 		return cloud.ResourcePage{}, err
 	}
 	found := make([]map[string]string, len(out.QueueUrls))
-	resource.Each(len(found), func(i int) {
+	resource.AskEach(len(found), func(i int) {
 		got, err := api.GetQueueAttributes(ctx,
 			&sqs.GetQueueAttributesInput{
 				QueueUrl:       &out.QueueUrls[i],

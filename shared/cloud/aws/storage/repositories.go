@@ -40,7 +40,7 @@ func listRepositories(ctx context.Context, at resource.Place, page string) (clou
 		}
 		p.Resources = append(p.Resources, found)
 	}
-	resource.Each(len(p.Resources), func(i int) { addImages(ctx, api, &p.Resources[i]) })
+	resource.AskEach(len(p.Resources), func(i int) { addImages(ctx, api, &p.Resources[i]) })
 	return p, resource.AddTags(ctx, at, p.Resources)
 }
 

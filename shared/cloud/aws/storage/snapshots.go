@@ -80,7 +80,7 @@ func addSources(ctx context.Context, at resource.Place, all []ec2.Snapshot, foun
 			MaxResults: sdk.Int32(500), Filters: []ec2.Filter{{Name: sdk.String("volume-id"), Values: part}},
 		})
 		if err != nil {
-			resource.MissAll(found, err, "ec2:DescribeVolumes", "source_exists")
+			resource.NoteAllMissing(found, err, "ec2:DescribeVolumes", "source_exists")
 			return
 		}
 	}
@@ -93,7 +93,7 @@ func addSources(ctx context.Context, at resource.Place, all []ec2.Snapshot, foun
 func addImageCounts(ctx context.Context, at resource.Place, all []ec2.Snapshot, found []cloud.Resource) {
 	counts, err := at.Seen.ImagesOfSnapshots(ctx, at)
 	if err != nil {
-		resource.MissAll(found, err, "ec2:DescribeImages", "ami_count")
+		resource.NoteAllMissing(found, err, "ec2:DescribeImages", "ami_count")
 		return
 	}
 	for i, s := range all {
@@ -105,7 +105,7 @@ func addImageCounts(ctx context.Context, at resource.Place, all []ec2.Snapshot, 
 func addPublic(ctx context.Context, at resource.Place, all []ec2.Snapshot, found []cloud.Resource) {
 	public, err := at.Seen.PublicSnapshots(ctx, at)
 	if err != nil {
-		resource.MissAll(found, err, "ec2:DescribeSnapshots", "public")
+		resource.NoteAllMissing(found, err, "ec2:DescribeSnapshots", "public")
 		return
 	}
 	for i, s := range all {
@@ -122,7 +122,7 @@ func addFastRestores(ctx context.Context, api *ec2.Client, all []ec2.Snapshot, f
 	for pages.HasMorePages() {
 		out, err := pages.NextPage(wire.WithAttempts(ctx, resource.FactAttempts))
 		if err != nil {
-			resource.MissAll(found, err, "ec2:DescribeFastSnapshotRestores", "fsr_zone_count")
+			resource.NoteAllMissing(found, err, "ec2:DescribeFastSnapshotRestores", "fsr_zone_count")
 			return
 		}
 		for _, r := range out.FastSnapshotRestores {

@@ -72,7 +72,7 @@ func addLastSnapshots(ctx context.Context, at resource.Place, all []ec2.Volume, 
 	}
 	last, err := at.Seen.LastSnapshots(ctx, at, ids)
 	if err != nil {
-		resource.MissAll(found, err, "ec2:DescribeSnapshots", "last_snapshot_at")
+		resource.NoteAllMissing(found, err, "ec2:DescribeSnapshots", "last_snapshot_at")
 		return
 	}
 	for i, id := range ids {

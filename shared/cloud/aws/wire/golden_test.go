@@ -94,7 +94,7 @@ func TestClients_SendWhatTheSDKSends(t *testing.T) {
 			t.Run(r.Service+" "+op.Name, func(t *testing.T) {
 				c := clients[r.Service]
 				in := c.Input(op.Name)
-				awswire.Fill(in)
+				awswire.FillFields(in)
 				_, sent, _ := c.Call(awswire.Region, "", op.Name, in, op.Answers[0])
 				compare(t, "request", sent, op.Request)
 				_, sent, _ = c.Call(awswire.Region, awswire.Address, op.Name, in, op.Answers[0])
@@ -111,7 +111,7 @@ func TestClients_ReadWhatTheSDKReads(t *testing.T) {
 				t.Run(r.Service+" "+op.Name+" "+a.Name, func(t *testing.T) {
 					c := clients[r.Service]
 					in := c.Input(op.Name)
-					awswire.Fill(in)
+					awswire.FillFields(in)
 					out, _, err := c.Call(awswire.Region, "", op.Name, in, a)
 					got := awswire.Read(awswire.Answer{Name: a.Name, Status: a.Status, Header: a.Header, Body: a.Body},
 						out, err, reflect.TypeOf(c.Output(op.Name)))
@@ -129,7 +129,7 @@ func TestClients_AskTheSDKsEndpoints(t *testing.T) {
 				c := clients[r.Service]
 				op := r.Operations[0]
 				in := c.Input(op.Name)
-				awswire.Fill(in)
+				awswire.FillFields(in)
 				_, sent, _ := c.Call(region, "", op.Name, in, op.Answers[0])
 				host := strings.Split(sent.URL, "/")
 				compare(t, "host and signing region", [2]string{host[2], strings.Split(sent.Signed, "/")[0]}, want)
@@ -151,7 +151,7 @@ func TestRecordings_HoldEveryOperationOfTheClients(t *testing.T) {
 
 func compare(t *testing.T, what string, got, want any) {
 	t.Helper()
-	g, w := awswire.Normal(got), awswire.Normal(want)
+	g, w := awswire.NormalizeJSON(got), awswire.NormalizeJSON(want)
 	if reflect.DeepEqual(g, w) {
 		return
 	}

@@ -31,7 +31,7 @@ func (j JSON) encode(req *smithyhttp.Request, op Operation, in any) (*smithyhttp
 	if j.QueryCompatible {
 		req.Header.Set("X-Amzn-Query-Mode", "true")
 	}
-	return post(req, "application/x-amz-json-"+j.Version, body)
+	return newPost(req, "application/x-amz-json-"+j.Version, body)
 }
 
 func (JSON) decode(body io.Reader, _ Operation, out any) error { return decodeJSON(body, out) }
@@ -48,7 +48,7 @@ func (j JSON) decodeError(h http.Header, body []byte) (failure, error) {
 type RESTJSON struct{}
 
 func (RESTJSON) encode(req *smithyhttp.Request, op Operation, in any) (*smithyhttp.Request, error) {
-	enc, err := bind(req, op, in)
+	enc, err := bindRequest(req, op, in)
 	if err != nil {
 		return nil, err
 	}

@@ -22,15 +22,15 @@ type Protocol interface {
 // failure is an error that a service reports.
 type failure struct{ code, message, requestID string }
 
-// post makes the request of a protocol that sends every operation as a POST to the root of the endpoint.
-func post(req *smithyhttp.Request, contentType string, body []byte) (*smithyhttp.Request, error) {
+// newPost makes the request of a protocol that sends every operation as a POST to the root of the endpoint.
+func newPost(req *smithyhttp.Request, contentType string, body []byte) (*smithyhttp.Request, error) {
 	req.Method, req.URL.Path = http.MethodPost, smithyhttp.JoinPath(req.URL.Path, "/")
 	req.Header.Set("Content-Type", contentType)
 	return req.SetStream(bytes.NewReader(body))
 }
 
-// bind makes the request of a REST protocol, without a body.
-func bind(req *smithyhttp.Request, op Operation, in any) (*httpbinding.Encoder, error) {
+// bindRequest makes the request of a REST protocol, without a body.
+func bindRequest(req *smithyhttp.Request, op Operation, in any) (*httpbinding.Encoder, error) {
 	path, query := httpbinding.SplitURI(op.URI)
 	req.Method, req.URL.Path = op.Method, smithyhttp.JoinPath(req.URL.Path, path)
 	req.URL.RawQuery = smithyhttp.JoinRawQuery(req.URL.RawQuery, query)

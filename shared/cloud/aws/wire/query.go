@@ -71,7 +71,7 @@ func (Query) decodeError(_ http.Header, body []byte) (failure, error) {
 type RESTXML struct{}
 
 func (RESTXML) encode(req *smithyhttp.Request, op Operation, in any) (*smithyhttp.Request, error) {
-	enc, err := bind(req, op, in)
+	enc, err := bindRequest(req, op, in)
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +118,7 @@ func xmlError(err error) error {
 func postForm(req *smithyhttp.Request, op Operation, version string, in any) (*smithyhttp.Request, error) {
 	form := url.Values{"Action": {op.Name}, "Version": {version}}
 	addForm(form, "", reflect.ValueOf(in))
-	return post(req, "application/x-www-form-urlencoded", []byte(form.Encode()))
+	return newPost(req, "application/x-www-form-urlencoded", []byte(form.Encode()))
 }
 
 // addForm adds a value under its name. The members of a list are numbered from 1: "InstanceId.1".

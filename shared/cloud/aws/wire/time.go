@@ -11,8 +11,8 @@ import (
 // read in any place.
 type Time struct{ time.Time }
 
-// At returns a time that a request can hold.
-func At(t time.Time) *Time { return &Time{t} }
+// NewTime returns a time that a request can hold.
+func NewTime(t time.Time) *Time { return &Time{t} }
 
 // Value returns the time, or the zero time if t is nil.
 func (t *Time) Value() time.Time {
@@ -51,8 +51,8 @@ func (t *Time) UnmarshalText(b []byte) error {
 	return err
 }
 
-// Times returns the times of a list.
-func Times(list []Time) []time.Time {
+// UnwrapTimes returns the times of a list.
+func UnwrapTimes(list []Time) []time.Time {
 	out := make([]time.Time, len(list))
 	for i, t := range list {
 		out[i] = t.Time

@@ -54,24 +54,24 @@ func newRequest(method, permission, address string, names []string) *Request {
 	return &Request{Permission: permission, method: method, address: address, names: names, query: url.Values{}}
 }
 
-// Get reads. The names replace the placeholders of the address in order: {name} is one segment of the path, {+name}
-// may hold several.
-func Get(permission, address string, names ...string) *Request {
+// NewGet returns a call that reads. The names replace the placeholders of the address in order: {name} is one segment
+// of the path, {+name} may hold several.
+func NewGet(permission, address string, names ...string) *Request {
 	return newRequest(http.MethodGet, permission, address, names)
 }
 
-// Post calls a method that changes something or that takes its question in a body.
-func Post(permission, address string, names ...string) *Request {
+// NewPost returns the call of a method that changes something, or that takes its question in a body.
+func NewPost(permission, address string, names ...string) *Request {
 	return newRequest(http.MethodPost, permission, address, names)
 }
 
-// Patch changes the fields that its body names.
-func Patch(permission, address string, names ...string) *Request {
+// NewPatch returns a call that changes the fields in its body.
+func NewPatch(permission, address string, names ...string) *Request {
 	return newRequest(http.MethodPatch, permission, address, names)
 }
 
-// Delete deletes.
-func Delete(permission, address string, names ...string) *Request {
+// NewDelete returns a call that deletes.
+func NewDelete(permission, address string, names ...string) *Request {
 	return newRequest(http.MethodDelete, permission, address, names)
 }
 

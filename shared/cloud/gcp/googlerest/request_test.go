@@ -38,17 +38,17 @@ func TestDo_BuildsTheAddress(t *testing.T) {
 		want    string
 	}{
 		"a segment is escaped": {
-			googlerest.Get("", googlerest.Compute+"projects/{project}/regions", "example.com:shop").Set("pageToken",
+			googlerest.NewGet("", googlerest.Compute+"projects/{project}/regions", "example.com:shop").Set("pageToken",
 				""),
 			"https://compute.googleapis.com/compute/v1/projects/example.com%3Ashop/regions" +
 				"?alt=json&pageToken=&prettyPrint=false",
 		},
 		"a name of several segments keeps its slashes": {
-			googlerest.Post("", googlerest.Run+"{+name}:stop", "projects/p/services/s"),
+			googlerest.NewPost("", googlerest.Run+"{+name}:stop", "projects/p/services/s"),
 			"https://run.googleapis.com/v2/projects/p/services/s:stop?alt=json&prettyPrint=false",
 		},
 		"a parameter may have several values": {
-			googlerest.Get("", googlerest.Monitoring+"{+name}/timeSeries", "projects/p").Set("by", "b",
+			googlerest.NewGet("", googlerest.Monitoring+"{+name}/timeSeries", "projects/p").Set("by", "b",
 				"a").SetInt("pageSize", 0),
 			"https://monitoring.googleapis.com/v3/projects/p/timeSeries" +
 				"?alt=json&by=b&by=a&pageSize=0&prettyPrint=false",
@@ -68,7 +68,7 @@ func TestDo_BuildsTheAddress(t *testing.T) {
 
 func TestDo_RefusesAnAddressWithoutItsNames(t *testing.T) {
 	a := &answers{status: 200, body: "{}"}
-	r := googlerest.Get("", googlerest.Compute+"projects/{project}/zones/{zone}", "p")
+	r := googlerest.NewGet("", googlerest.Compute+"projects/{project}/zones/{zone}", "p")
 	if _, err := googlerest.Do[struct{}](t.Context(), &http.Client{Transport: a}, r); err == nil || a.last != nil {
 		t.Errorf("%v, sent %v; want an error and no request", err, a.last)
 	}
@@ -87,7 +87,7 @@ func TestDo_ReturnsTheErrorOfTheCall(t *testing.T) {
 					return http.ErrUseLastResponse
 				},
 			}
-			_, err := googlerest.Do[struct{}](t.Context(), client, googlerest.Get("", googlerest.Run+"x"))
+			_, err := googlerest.Do[struct{}](t.Context(), client, googlerest.NewGet("", googlerest.Run+"x"))
 			if e, ok := errors.AsType[*googleapi.Error](err); !ok || e.Body != body {
 				t.Errorf("%v; want Google's error with its body", err)
 			}
@@ -96,24 +96,24 @@ func TestDo_ReturnsTheErrorOfTheCall(t *testing.T) {
 	ended, end := context.WithCancel(t.Context())
 	end()
 	_, err := googlerest.Do[struct{}](ended, &http.Client{Transport: &answers{}},
-		googlerest.Get("", googlerest.Run+"x"))
+		googlerest.NewGet("", googlerest.Run+"x"))
 	if !errors.Is(err, context.Canceled) || err.Error() != context.Canceled.Error() {
 		t.Errorf("%v; want the error of the context", err)
 	}
 	_, err = googlerest.Do[struct{}](t.Context(), &http.Client{Transport: &answers{status: 200}},
-		googlerest.Get("", googlerest.Run+"x"))
+		googlerest.NewGet("", googlerest.Run+"x"))
 	if err == nil {
 		t.Error("an answer without a body was taken")
 	}
 	if _, err = googlerest.Do[struct{}](t.Context(), &http.Client{Transport: &answers{status: 204}},
-		googlerest.Get("", googlerest.Run+"x")); err != nil {
+		googlerest.NewGet("", googlerest.Run+"x")); err != nil {
 		t.Errorf("no content: %v", err)
 	}
 }
 
 func TestDo_SendsABodyThatCanBeRepeated(t *testing.T) {
 	a := &answers{status: 200, body: "{}"}
-	r := googlerest.Post("", googlerest.Container+"x").Body(googlerest.NodePoolSizeChange{})
+	r := googlerest.NewPost("", googlerest.Container+"x").Body(googlerest.NodePoolSizeChange{})
 	if _, err := googlerest.Do[struct{}](t.Context(), &http.Client{Transport: a}, r); err != nil {
 		t.Fatal(err)
 	}

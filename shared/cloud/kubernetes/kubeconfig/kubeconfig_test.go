@@ -182,11 +182,13 @@ func TestWhatIsNotAcceptedIsNamed(t *testing.T) {
 			"not a certificate and its key",
 		},
 		{
-			"a key with a passphrase", written("", "client-certificate-data: "+certificate+"\nclient-key-data: "+locked),
+			"a key with a passphrase",
+			written("", "client-certificate-data: "+certificate+"\nclient-key-data: "+locked),
 			"passphrase",
 		},
 		{
-			"a certificate that has ended", written("", "client-certificate-data: "+ended+"\nclient-key-data: "+endedKey),
+			"a certificate that has ended",
+			written("", "client-certificate-data: "+ended+"\nclient-key-data: "+endedKey),
 			"ended on 2026-03-01T11:00:00Z",
 		},
 	}

@@ -19,7 +19,8 @@ func evaluate(text, data string) (any, error) {
 }
 
 func TestIntrinsicsAndPaths(t *testing.T) {
-	const data = `{"a":"A","n":2,"l":[1,2,2.0,"2",{"x":1},{"x":1.0},[]],"o":{"k":1,"a.b":2},"deep":[{"v":[1,2]},{"w":0},{"v":[3]}]}`
+	const data = `{"a":"A","n":2,"l":[1,2,2.0,"2",{"x":1},{"x":1.0},[]],"o":{"k":1,"a.b":2},` +
+		`"deep":[{"v":[1,2]},{"w":0},{"v":[3]}]}`
 	for text, want := range map[string]string{
 		`$.l[4].x`:       `1`,
 		`$['o']['a.b']`:  `2`,

@@ -52,14 +52,16 @@ func TestAPayloadHasAtMost262144Bytes(t *testing.T) {
 	if _, err := runOn(t, named, `1`, text(MaxPayload+2)); err != nil {
 		t.Fatalf("its own name catches it: %v", err)
 	}
-	grows := `{"StartAt":"P","States":{"P":{"Type":"Pass","Parameters":{"a.$":"$","b.$":"$"},"Next":"P2"},"P2":{"Type":"Succeed"}}}`
+	grows := `{"StartAt":"P","States":{"P":{"Type":"Pass","Parameters":{"a.$":"$","b.$":"$"},"Next":"P2"},` +
+		`"P2":{"Type":"Succeed"}}}`
 	_, err = runOn(t, grows, `"`+strings.Repeat("x", 140_000)+`"`, nil)
 	failsAs(t, err, "States.DataLimitExceeded")
 }
 
 func TestAnExecutionHasAtMost25000Events(t *testing.T) {
 	const loop = `{"StartAt":"A","States":{"A":{"Type":"Pass","Next":"C"},
-		"C":{"Type":"Choice","Choices":[{"Variable":"$.stop","BooleanEquals":true,"Next":"S"}],"Default":"A"},"S":{"Type":"Succeed"}}}`
+		"C":{"Type":"Choice","Choices":[{"Variable":"$.stop","BooleanEquals":true,"Next":"S"}],"Default":"A"},` +
+		`"S":{"Type":"Succeed"}}}`
 	_, err := runOn(t, loop, `{"stop":false}`, nil)
 	failsAs(t, err, "States.Runtime")
 	const each = `{"StartAt":"M","States":{"M":{"Type":"Map","End":true,
@@ -82,7 +84,8 @@ func TestAnExecutionHasAtMost25000Events(t *testing.T) {
 func TestStatesRuntimeIsNeverCaughtNorRetried(t *testing.T) {
 	const m = `{"StartAt":"T","States":{"T":{` + callsFn + `,"Parameters":{"x.$":"$.absent"},"End":true,
 		"Retry":[{"ErrorEquals":["States.Runtime"]},{"ErrorEquals":["States.ALL"]}],
-		"Catch":[{"ErrorEquals":["States.Runtime"],"Next":"C"},{"ErrorEquals":["States.ALL"],"Next":"C"}]},"C":{"Type":"Succeed"}}}`
+		"Catch":[{"ErrorEquals":["States.Runtime"],"Next":"C"},{"ErrorEquals":["States.ALL"],"Next":"C"}]},` +
+		`"C":{"Type":"Succeed"}}}`
 	_, err := runOn(t, m, `{}`, nil)
 	failsAs(t, err, "States.Runtime")
 }
@@ -210,7 +213,8 @@ func TestCatchAssignsAndVariablesStayInTheirScope(t *testing.T) {
 		"A":{"Type":"Pass","Assign":{"n":1},"Next":"P"},
 		"P":{"Type":"Parallel","ResultPath":null,"Next":"T","Branches":[{"StartAt":"B","States":{
 			"B":{"Type":"Pass","Assign":{"inner.$":"States.MathAdd($n, 1)"},"End":true}}}]},
-		"T":{` + callsFn + `,"End":true,"Catch":[{"ErrorEquals":["Boom"],"ResultPath":"$.e","Next":"C","Assign":{"why.$":"$.Cause","n.$":"States.MathAdd($n, 10)"}}]},
+		"T":{` + callsFn + `,"End":true,"Catch":[{"ErrorEquals":["Boom"],"ResultPath":"$.e","Next":"C",` +
+		`"Assign":{"why.$":"$.Cause","n.$":"States.MathAdd($n, 10)"}}]},
 		"C":{"Type":"Pass","Parameters":{"why.$":"$why","n.$":"$n","e.$":"$.e.Error"},"End":true}}}`
 	out, err := runOn(t, m, `{}`, func(context.Context, map[string]any) (any, error) {
 		return nil, &Error{Name: "Boom", Cause: "it broke"}

@@ -47,7 +47,8 @@ func TestParseNamesTheStateAndTheField(t *testing.T) {
 			`field "Resource"`,
 		},
 		"an invocation's unknown field": {one(
-			`{"Type":"Task","Resource":"arn:aws:states:::lambda:invoke","Parameters":{"FunctionName":"f","InvocationType":"Event"},"End":true}`), `"InvocationType"`},
+			`{"Type":"Task","Resource":"arn:aws:states:::lambda:invoke","Parameters":{"FunctionName":"f",` +
+				`"InvocationType":"Event"},"End":true}`), `"InvocationType"`},
 		"an invocation of nothing": {
 			one(
 				`{"Type":"Task","Resource":"arn:aws:states:::lambda:invoke","Parameters":{},"End":true}`),
@@ -84,16 +85,21 @@ func TestParseNamesTheStateAndTheField(t *testing.T) {
 			`no closing quote`,
 		},
 		"States.ALL with another": {one(
-			`{"Type":"Task","Resource":"arn:aws:lambda:r:1:function:f","End":true,"Retry":[{"ErrorEquals":["A","States.ALL"]}]}`), `element 0 of Retry: field "ErrorEquals"`},
+			`{"Type":"Task","Resource":"arn:aws:lambda:r:1:function:f","End":true,` +
+				`"Retry":[{"ErrorEquals":["A","States.ALL"]}]}`), `element 0 of Retry: field "ErrorEquals"`},
 		"States.ALL before the last": {one(
-			`{"Type":"Task","Resource":"arn:aws:lambda:r:1:function:f","End":true,"Retry":[{"ErrorEquals":["States.ALL"]},{"ErrorEquals":["A"]}]}`), `element 0 of Retry`},
+			`{"Type":"Task","Resource":"arn:aws:lambda:r:1:function:f","End":true,` +
+				`"Retry":[{"ErrorEquals":["States.ALL"]},{"ErrorEquals":["A"]}]}`), `element 0 of Retry`},
 		"an unknown field of a retrier": {one(
-			`{"Type":"Task","Resource":"arn:aws:lambda:r:1:function:f","End":true,"Retry":[{"ErrorEquals":["A"],"Delay":1}]}`), `field "Delay"`},
+			`{"Type":"Task","Resource":"arn:aws:lambda:r:1:function:f","End":true,` +
+				`"Retry":[{"ErrorEquals":["A"],"Delay":1}]}`), `field "Delay"`},
 		"a shrinking back-off": {one(
-			`{"Type":"Task","Resource":"arn:aws:lambda:r:1:function:f","End":true,"Retry":[{"ErrorEquals":["A"],"BackoffRate":0.5}]}`), `BackoffRate`},
+			`{"Type":"Task","Resource":"arn:aws:lambda:r:1:function:f","End":true,` +
+				`"Retry":[{"ErrorEquals":["A"],"BackoffRate":0.5}]}`), `BackoffRate`},
 		"a catcher without Next": {
 			one(
-				`{"Type":"Task","Resource":"arn:aws:lambda:r:1:function:f","End":true,"Catch":[{"ErrorEquals":["A"]}]}`),
+				`{"Type":"Task","Resource":"arn:aws:lambda:r:1:function:f","End":true,` +
+					`"Catch":[{"ErrorEquals":["A"]}]}`),
 			`"Next" is missing`,
 		},
 		"two ways to wait": {
@@ -127,11 +133,15 @@ func TestParseNamesTheStateAndTheField(t *testing.T) {
 			`{"Type":"Choice","Choices":[{"Variable":"$.a","NumericEquals":"1","Next":"S"}]}`), `cannot compare`},
 		"the deprecated Iterator": {one(`{"Type":"Map","End":true,"Iterator":{}}`), `field "Iterator"`},
 		"a reader of items": {one(
-			`{"Type":"Map","End":true,"ItemReader":{},"ItemProcessor":{"StartAt":"I","States":{"I":{"Type":"Succeed"}}}}`), `field "ItemReader"`},
+			`{"Type":"Map","End":true,"ItemReader":{},` +
+				`"ItemProcessor":{"StartAt":"I","States":{"I":{"Type":"Succeed"}}}}`), `field "ItemReader"`},
 		"tolerance in an inline Map": {one(
-			`{"Type":"Map","End":true,"ToleratedFailureCount":1,"ItemProcessor":{"StartAt":"I","States":{"I":{"Type":"Succeed"}}}}`), `DISTRIBUTED only`},
+			`{"Type":"Map","End":true,"ToleratedFailureCount":1,` +
+				`"ItemProcessor":{"StartAt":"I","States":{"I":{"Type":"Succeed"}}}}`), `DISTRIBUTED only`},
 		"express children": {one(
-			`{"Type":"Map","End":true,"ItemProcessor":{"ProcessorConfig":{"Mode":"DISTRIBUTED","ExecutionType":"EXPRESS"},"StartAt":"I","States":{"I":{"Type":"Succeed"}}}}`), `field "ProcessorConfig"`},
+			`{"Type":"Map","End":true,` +
+				`"ItemProcessor":{"ProcessorConfig":{"Mode":"DISTRIBUTED","ExecutionType":"EXPRESS"},` +
+				`"StartAt":"I","States":{"I":{"Type":"Succeed"}}}}`), `field "ProcessorConfig"`},
 		"a name on two levels": {
 			one(
 				`{"Type":"Map","End":true,"ItemProcessor":{"StartAt":"S","States":{"S":{"Type":"Succeed"}}}}`),
@@ -139,15 +149,20 @@ func TestParseNamesTheStateAndTheField(t *testing.T) {
 		},
 		"an inner state's field": {
 			one(
-				`{"Type":"Map","End":true,"ItemProcessor":{"StartAt":"I","States":{"I":{"Type":"Succeed","End":true}}}}`),
+				`{"Type":"Map","End":true,` +
+					`"ItemProcessor":{"StartAt":"I","States":{"I":{"Type":"Succeed","End":true}}}}`),
 			`state "S.I"`,
 		},
 		"a variable that is never given": {
 			one(`{"Type":"Pass","Parameters":{"a.$":"$x"},"End":true}`),
 			`variable $x is assigned nowhere`,
 		},
-		"a variable of two levels": {one(
-			`{"Type":"Map","Assign":{"x":1},"End":true,"ItemProcessor":{"StartAt":"I","States":{"I":{"Type":"Pass","Assign":{"x":2},"End":true}}}}`), `variable $x is assigned both`},
+		"a variable of two levels": {
+			one(
+				`{"Type":"Map","Assign":{"x":1},"End":true,` +
+					`"ItemProcessor":{"StartAt":"I","States":{"I":{"Type":"Pass","Assign":{"x":2},"End":true}}}}`),
+			`variable $x is assigned both`,
+		},
 		"a branch without states": {one(`{"Type":"Parallel","End":true,"Branches":[]}`), `at least one branch`},
 		"a timeout of nothing": {
 			one(

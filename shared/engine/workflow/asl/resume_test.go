@@ -61,9 +61,11 @@ func TestAnExecutionThatIsCutOffAtAnyWriteEndsTheSameWay(t *testing.T) {
 func TestAResumedMapCallsFinishedItemsNoMore(t *testing.T) { synctest.Test(t, resumeMap) }
 
 func resumeMap(t *testing.T) {
-	const m = `{"StartAt":"M","States":{"M":{"Type":"Map","MaxConcurrency":3,"End":true,"ItemProcessor":{"StartAt":"A","States":{
+	const m = `{"StartAt":"M","States":{"M":{"Type":"Map","MaxConcurrency":3,"End":true,` +
+		`"ItemProcessor":{"StartAt":"A","States":{
 		"A":{` + callsFn + `,"ResultPath":"$.a","Next":"I"},
-		"I":{"Type":"Map","ItemsPath":"$.list","ResultPath":"$.inner","Next":"Z","ItemProcessor":{"StartAt":"B","States":{
+		"I":{"Type":"Map","ItemsPath":"$.list","ResultPath":"$.inner","Next":"Z",` +
+		`"ItemProcessor":{"StartAt":"B","States":{
 			"B":{` + callsFn + `,"End":true}}}},
 		"Z":{"Type":"Pass","OutputPath":"$.inner","End":true}}}}}}`
 	var mu sync.Mutex

@@ -110,12 +110,12 @@ func quotedLength(s string) int {
 	return n
 }
 
-// checkDataLimit returns States.DataLimitExceeded if v is larger than MaxPayload. what names v in the message.
-func checkDataLimit(v any, what string) error {
+// checkDataLimit returns States.DataLimitExceeded if v is larger than MaxPayload. The message calls v by name.
+func checkDataLimit(v any, name string) error {
 	if measureJSON(v, MaxPayload) <= MaxPayload {
 		return nil
 	}
-	return newError(errDataLimit, "%s is larger than %d bytes", what, MaxPayload)
+	return newError(errDataLimit, "%s is larger than %d bytes", name, MaxPayload)
 }
 
 // toNumber returns the value as a float, and whether it is a number.

@@ -188,7 +188,8 @@ func byDay(groups []group) []any {
 	return all
 }
 
-//nolint:revive // what is asked of Cost Explorer
+// grouped returns the costs from start up to the day before end, one group per combination of the keys in by. With
+// daily, each day has its own groups.
 func (c *Cloud) grouped(start, end string, by []string, daily bool) []group {
 	found := map[string]*group{}
 	for _, k := range c.costs {

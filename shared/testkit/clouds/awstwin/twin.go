@@ -4,15 +4,15 @@
 package awstwin
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"slices"
 	"strings"
 	"sync"
 	"time"
+
+	"lamplighter.dev/shared/testkit/clouds/twin"
 )
 
 // Account is the number of the twin's only account. AccessKey is the key that opens it.
@@ -173,24 +173,12 @@ func (c *Cloud) AddRole(arn, externalID string) {
 
 // RoundTrip answers a request to any address, so that a client of AWS reaches the twin.
 func (c *Cloud) RoundTrip(r *http.Request) (*http.Response, error) {
-	if err := r.Context().Err(); err != nil {
-		return nil, err
-	}
-	w := httptest.NewRecorder()
-	if lost := c.serve(w, r); lost {
-		if err := r.Context().Err(); err != nil {
-			return nil, err
-		}
-		return nil, errors.New("connection reset by the twin")
-	}
-	return w.Result(), nil
+	return twin.Answer(c.serve).RoundTrip(r)
 }
 
 // ServeHTTP answers as AWS does. A lost answer is a broken connection.
 func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if lost := c.serve(w, r); lost {
-		panic(http.ErrAbortHandler)
-	}
+	twin.Answer(c.serve).ServeHTTP(w, r)
 }
 
 func (c *Cloud) serve(w http.ResponseWriter, r *http.Request) (lost bool) {

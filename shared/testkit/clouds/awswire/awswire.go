@@ -17,8 +17,8 @@ var Moment = time.Date(2024, 5, 6, 7, 8, 9, 125_000_000, time.UTC)
 // unset are fields that Fill leaves empty: clients fill in the token themselves.
 var unset = map[string]bool{"ClientRequestToken": true}
 
-// Fill writes a value into each field that v points to: two elements into each list, one into each map.
-func Fill(v any) { fill(reflect.ValueOf(v).Elem(), "") }
+// FillFields writes a value into each field that v points to: two elements into each list, one into each map.
+func FillFields(v any) { fill(reflect.ValueOf(v).Elem(), "") }
 
 func fill(v reflect.Value, name string) {
 	switch {
@@ -75,9 +75,9 @@ func IsTime(t reflect.Type) bool {
 	return ok && f.Anonymous && f.Type == reflect.TypeFor[time.Time]()
 }
 
-// Plain returns the fields that the type has, from v, as maps, lists and texts. An absent list is an empty one. v may
-// be of another type with fields of the same names.
-func Plain(v reflect.Value, as reflect.Type) any {
+// ConvertToPlain returns the fields that the type has, from v, as maps, lists and texts. An absent list becomes an
+// empty one. v may be of another type with fields of the same names.
+func ConvertToPlain(v reflect.Value, as reflect.Type) any {
 	if as.Kind() == reflect.Pointer {
 		as = as.Elem()
 	}
@@ -97,13 +97,13 @@ func Plain(v reflect.Value, as reflect.Type) any {
 	case as.Kind() == reflect.Slice:
 		list := make([]any, v.Len())
 		for i := range list {
-			list[i] = Plain(v.Index(i), as.Elem())
+			list[i] = ConvertToPlain(v.Index(i), as.Elem())
 		}
 		return list
 	case as.Kind() == reflect.Map:
 		members := map[string]any{}
 		for _, k := range v.MapKeys() {
-			members[k.String()] = Plain(v.MapIndex(k), as.Elem())
+			members[k.String()] = ConvertToPlain(v.MapIndex(k), as.Elem())
 		}
 		return members
 	}
@@ -116,7 +116,7 @@ func plainStruct(v reflect.Value, as reflect.Type) map[string]any {
 		if unset[f.Name] {
 			continue
 		}
-		members[f.Name] = Plain(v.FieldByName(f.Name), f.Type)
+		members[f.Name] = ConvertToPlain(v.FieldByName(f.Name), f.Type)
 	}
 	return members
 }

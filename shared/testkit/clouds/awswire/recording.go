@@ -171,7 +171,7 @@ func decodeBody(contentType string, body []byte) any {
 // Read returns the answer with the result or the error that the client made of it.
 func Read(a Answer, out reflect.Value, err error, as reflect.Type) Answer {
 	if err == nil {
-		a.Want = Plain(out, as)
+		a.Want = ConvertToPlain(out, as)
 		return a
 	}
 	api, ok := errors.AsType[smithy.APIError](err)
@@ -188,8 +188,8 @@ func Read(a Answer, out reflect.Value, err error, as reflect.Type) Answer {
 	return a
 }
 
-// Normal returns v as it is after it was written as JSON and read.
-func Normal(v any) any {
+// NormalizeJSON writes v as JSON, reads it again, and returns the result.
+func NormalizeJSON(v any) any {
 	b, err := json.Marshal(v)
 	if err != nil {
 		panic(err)

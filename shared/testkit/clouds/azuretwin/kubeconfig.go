@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// aksApplication is the one of Entra that every AKS cluster takes tokens for.
+// aksApplication is the ID of an Entra application. Every AKS cluster accepts tokens for it.
 const aksApplication = "6dae42f8-4368-4678-94ff-3960e28e3630"
 
 // OpensClusters reports whether a token was given out for AKS, as its clusters ask Entra.
@@ -39,7 +39,8 @@ contexts: [{name: %[1]s, context: {cluster: %[1]s, user: clusterUser_Group-1_%[1
 clusters: [{name: %[1]s, cluster: {server: %[2]q, certificate-authority-data: %[3]s}}]
 users:
 - name: clusterUser_Group-1_%[1]s
-  user: {exec: {apiVersion: client.authentication.k8s.io/v1beta1, command: kubelogin, args: [get-token, --server-id, %[4]s]}}
+  user: {exec: {apiVersion: client.authentication.k8s.io/v1beta1, command: kubelogin, args: [get-token, --server-id, `+
+		`%[4]s]}}
 `, name, r.Endpoint, base64.StdEncoding.EncodeToString(r.Authority), aksApplication)
 	return okAnswer(map[string]any{"kubeconfigs": []any{map[string]any{
 		"name":  "clusterUser",

@@ -58,7 +58,7 @@ func (c *Cloud) inResource(q request) (answer, *failure) {
 	return c.onResource(q)
 }
 
-// below returns the resources of the type in the one of the id.
+// below returns the resources of a type that belong to the resource with the id.
 func (c *Cloud) below(id, armType string) []any {
 	all := []any{}
 	for _, r := range c.resources {

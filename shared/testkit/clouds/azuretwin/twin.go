@@ -7,16 +7,16 @@ package azuretwin
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
+
+	"lamplighter.dev/shared/testkit/clouds/twin"
 )
 
 // The credentials of the twin: its subscription, tenant and application. Others are added as members of management
@@ -156,23 +156,12 @@ func (c *Cloud) ChangeLocked(do func()) {
 
 // RoundTrip answers a request to any address, so that a client that believes to talk to Azure talks to the twin.
 func (c *Cloud) RoundTrip(r *http.Request) (*http.Response, error) {
-	if err := r.Context().Err(); err != nil {
-		return nil, err
-	}
-	w := httptest.NewRecorder()
-	if lost := c.serve(w, r); lost {
-		return nil, errors.New("connection reset by the twin")
-	}
-	resp := w.Result()
-	resp.Request = r
-	return resp, nil
+	return twin.Answer(c.serve).RoundTrip(r)
 }
 
 // ServeHTTP answers as Azure does; a lost answer is a broken connection.
 func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if lost := c.serve(w, r); lost {
-		panic(http.ErrAbortHandler)
-	}
+	twin.Answer(c.serve).ServeHTTP(w, r)
 }
 
 func (c *Cloud) serve(w http.ResponseWriter, r *http.Request) (lost bool) {

@@ -36,12 +36,12 @@ func (c *Cloud) AddDatabase(d Database) *Database {
 	return &d
 }
 
-// Begin makes an operation of the instance be under way.
+// Begin begins an operation of the instance.
 func (c *Cloud) Begin(d *Database, kind string) {
 	c.ChangeLocked(func() { c.beginOperation(d, kind) })
 }
 
-// Fail makes the newest operation of the instance have failed.
+// Fail ends the newest operation of the instance with an error.
 func (c *Cloud) Fail(d *Database, code, message string) {
 	c.ChangeLocked(func() {
 		d.operations[0].status, d.operations[0].code, d.operations[0].message = "DONE", code, message

@@ -4,13 +4,13 @@
 package gcptwin
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
+
+	"lamplighter.dev/shared/testkit/clouds/twin"
 )
 
 // Project is the twin's project, ProjectNumber its number. Others are added as members of folders.
@@ -148,21 +148,12 @@ func (c *Cloud) SettleAll() {
 
 // RoundTrip answers a request to any address, so that a client that believes to talk to Google talks to the twin.
 func (c *Cloud) RoundTrip(r *http.Request) (*http.Response, error) {
-	if err := r.Context().Err(); err != nil {
-		return nil, err
-	}
-	w := httptest.NewRecorder()
-	if lost := c.serve(w, r); lost {
-		return nil, errors.New("connection reset by the twin")
-	}
-	return w.Result(), nil
+	return twin.Answer(c.serve).RoundTrip(r)
 }
 
 // ServeHTTP answers as Google does, for any host. A lost answer is a broken connection.
 func (c *Cloud) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if lost := c.serve(w, r); lost {
-		panic(http.ErrAbortHandler)
-	}
+	twin.Answer(c.serve).ServeHTTP(w, r)
 }
 
 func (c *Cloud) serve(w http.ResponseWriter, r *http.Request) (lost bool) {

@@ -116,7 +116,8 @@ var routes = compileRoutes([]route{
 		op: "compute.regionInstanceGroupManagers.resize", handle: (*Cloud).resizeGroup,
 	},
 	{
-		method: "GET", pattern: "compute/v1/projects/{}/aggregated/autoscalers", op: "compute.autoscalers.aggregatedList",
+		method: "GET", pattern: "compute/v1/projects/{}/aggregated/autoscalers",
+		op:     "compute.autoscalers.aggregatedList",
 		handle: (*Cloud).aggregateScalers,
 	},
 	{
@@ -136,7 +137,8 @@ var routes = compileRoutes([]route{
 		handle: (*Cloud).patchScaler,
 	},
 	{
-		method: "PATCH", pattern: "compute/v1/projects/{}/regions/{}/autoscalers", op: "compute.regionAutoscalers.patch",
+		method: "PATCH", pattern: "compute/v1/projects/{}/regions/{}/autoscalers",
+		op:     "compute.regionAutoscalers.patch",
 		handle: (*Cloud).patchScaler,
 	},
 	{
@@ -144,7 +146,8 @@ var routes = compileRoutes([]route{
 		handle: (*Cloud).insertScaler,
 	},
 	{
-		method: "POST", pattern: "compute/v1/projects/{}/regions/{}/autoscalers", op: "compute.regionAutoscalers.insert",
+		method: "POST", pattern: "compute/v1/projects/{}/regions/{}/autoscalers",
+		op:     "compute.regionAutoscalers.insert",
 		handle: (*Cloud).insertScaler,
 	},
 	{
@@ -222,7 +225,8 @@ var routes = compileRoutes([]route{
 		op: "workstations.workstations.start", handle: (*Cloud).turnManaged,
 	},
 	{
-		method: "POST", pattern: "v1/" + configsOfDesks + "/{}/workstations/{}:stop", op: "workstations.workstations.stop",
+		method: "POST", pattern: "v1/" + configsOfDesks + "/{}/workstations/{}:stop",
+		op:     "workstations.workstations.stop",
 		handle: (*Cloud).turnManaged,
 	},
 	{

@@ -38,8 +38,8 @@ func (c *Cluster) deleteObject(q request, o fields) (any, *failure) {
 	return fields{"kind": "Status", "apiVersion": "v1", "status": "Success"}, nil
 }
 
-// invalidAutoscaler refuses an autoscaler as an API server does, and gives one without metrics the one that it has by
-// default.
+// invalidAutoscaler refuses an autoscaler as an API server does. It gives an autoscaler without metrics the default
+// metric.
 func invalidAutoscaler(resource string, o fields) *failure {
 	if resource != "horizontalpodautoscalers" {
 		return nil

@@ -159,7 +159,9 @@ func (s service) codes(op string) []string {
 // protocol returns "ec2", "query", "restxml" or "json".
 func (s service) protocol() string {
 	src := source(s.dir() + "/deserializers.go")
-	for prefix, name := range map[string]string{"awsEc2query_": "ec2", "awsAwsquery_": "query", "awsRestxml_": "restxml"} {
+	for prefix, name := range map[string]string{
+		"awsEc2query_": "ec2", "awsAwsquery_": "query", "awsRestxml_": "restxml",
+	} {
 		if strings.Contains(src, prefix) {
 			return name
 		}

@@ -34,7 +34,7 @@ var regions = []string{
 }
 
 func main() {
-	for _, s := range services() {
+	for _, s := range listServices() {
 		b, err := json.MarshalIndent(s.record(), "", " ")
 		if err == nil {
 			err = os.WriteFile(filepath.Join(os.Args[1], s.name+".json"), append(b, '\n'), 0o600)
@@ -64,7 +64,7 @@ func (s service) record() awswire.Recording {
 // params returns the SDK's input of an operation, with the values that Fill writes.
 func (s service) params(op string) any {
 	in, params := awswire.Client{New: s.own}.Input(op), awswire.Client{New: s.sdk}.Input(op)
-	awswire.Fill(in)
+	awswire.FillFields(in)
 	copyFields(reflect.ValueOf(params).Elem(), reflect.ValueOf(in).Elem())
 	return params
 }
@@ -72,7 +72,7 @@ func (s service) params(op string) any {
 func (s service) recordOperation(op string) awswire.Operation {
 	sdk, params := awswire.Client{New: s.sdk}, s.params(op)
 	out := awswire.Client{New: s.own}.Output(op)
-	awswire.Fill(out)
+	awswire.FillFields(out)
 	answers := s.answers(op, out)
 	_, sent, _ := sdk.Call(awswire.Region, "", op, params, answers[0])
 	_, atAddress, _ := sdk.Call(awswire.Region, awswire.Address, op, params, answers[0])
@@ -97,8 +97,8 @@ func isDefect(a, seen awswire.Answer) bool {
 
 // warn prints a message if the SDK does not read the values that the tags of the repository's structs wrote.
 func warn(name string, a awswire.Answer, out any) {
-	want := awswire.Normal(awswire.Plain(reflect.ValueOf(out), reflect.TypeOf(out)))
-	if a.Name == full && !reflect.DeepEqual(awswire.Normal(a.Want), want) {
+	want := awswire.NormalizeJSON(awswire.ConvertToPlain(reflect.ValueOf(out), reflect.TypeOf(out)))
+	if a.Name == full && !reflect.DeepEqual(awswire.NormalizeJSON(a.Want), want) {
 		fmt.Fprintf(os.Stderr, "%s: the SDK reads %v, the tags wrote %v\n", name, a.Want, want)
 	}
 }

@@ -58,35 +58,136 @@ import (
 	nworkspaces "lamplighter.dev/shared/cloud/aws/wire/workspaces"
 )
 
-// services are the clients of the SDK and of this repository, with the operations to record.
-func services() []service {
+// listServices returns the clients of the SDK and of this repository, with the operations to record.
+func listServices() []service {
 	return []service{
-		{"applicationautoscaling", sapplicationautoscaling.NewFromConfig, napplicationautoscaling.NewFromConfig, []string{"DeleteScalingPolicy", "DeregisterScalableTarget", "DescribeScalableTargets", "DescribeScalingPolicies", "PutScalingPolicy", "RegisterScalableTarget"}},
-		{"apprunner", sapprunner.NewFromConfig, napprunner.NewFromConfig, []string{"DescribeService", "ListServices", "PauseService", "ResumeService"}},
-		{"autoscaling", sautoscaling.NewFromConfig, nautoscaling.NewFromConfig, []string{"DeletePolicy", "DescribeAutoScalingGroups", "DescribePolicies", "PutScalingPolicy", "ResumeProcesses", "SuspendProcesses", "UpdateAutoScalingGroup"}},
-		{"bcmdataexports", sbcmdataexports.NewFromConfig, nbcmdataexports.NewFromConfig, []string{"GetExport", "ListExports"}},
+		{
+			"applicationautoscaling", sapplicationautoscaling.NewFromConfig, napplicationautoscaling.NewFromConfig,
+			[]string{
+				"DeleteScalingPolicy", "DeregisterScalableTarget", "DescribeScalableTargets", "DescribeScalingPolicies",
+				"PutScalingPolicy", "RegisterScalableTarget",
+			},
+		},
+		{
+			"apprunner", sapprunner.NewFromConfig, napprunner.NewFromConfig,
+			[]string{"DescribeService", "ListServices", "PauseService", "ResumeService"},
+		},
+		{
+			"autoscaling", sautoscaling.NewFromConfig, nautoscaling.NewFromConfig,
+			[]string{
+				"DeletePolicy", "DescribeAutoScalingGroups", "DescribePolicies", "PutScalingPolicy", "ResumeProcesses",
+				"SuspendProcesses", "UpdateAutoScalingGroup",
+			},
+		},
+		{
+			"bcmdataexports", sbcmdataexports.NewFromConfig, nbcmdataexports.NewFromConfig,
+			[]string{"GetExport", "ListExports"},
+		},
 		{"cloudwatch", scloudwatch.NewFromConfig, ncloudwatch.NewFromConfig, []string{"GetMetricData"}},
-		{"costandusagereportservice", scostandusagereportservice.NewFromConfig, ncostandusagereportservice.NewFromConfig, []string{"DescribeReportDefinitions"}},
+		{
+			"costandusagereportservice", scostandusagereportservice.NewFromConfig,
+			ncostandusagereportservice.NewFromConfig,
+			[]string{"DescribeReportDefinitions"},
+		},
 		{"costexplorer", scostexplorer.NewFromConfig, ncostexplorer.NewFromConfig, []string{"GetCostAndUsage"}},
-		{"ec2", sec2.NewFromConfig, nec2.NewFromConfig, []string{"DescribeAddresses", "DescribeFastSnapshotRestores", "DescribeImages", "DescribeInstanceStatus", "DescribeInstanceTypes", "DescribeInstances", "DescribeNatGateways", "DescribeRegions", "DescribeRouteTables", "DescribeSnapshots", "DescribeSpotInstanceRequests", "DescribeSubnets", "DescribeVolumes", "DescribeVpcEndpoints", "StartInstances", "StopInstances"}},
-		{"ecr", secr.NewFromConfig, necr.NewFromConfig, []string{"DescribeImages", "DescribeRepositories", "GetLifecyclePolicy"}},
-		{"ecs", secs.NewFromConfig, necs.NewFromConfig, []string{"DescribeServices", "DescribeTaskDefinition", "ListClusters", "ListServices", "UpdateService"}},
-		{"eks", seks.NewFromConfig, neks.NewFromConfig, []string{"DescribeCluster", "DescribeNodegroup", "DescribeUpdate", "ListClusters", "ListNodegroups", "ListUpdates", "UpdateNodegroupConfig"}},
-		{"elasticache", selasticache.NewFromConfig, nelasticache.NewFromConfig, []string{"DescribeCacheClusters", "DescribeReplicationGroups"}},
-		{"elasticloadbalancing", selasticloadbalancing.NewFromConfig, nelasticloadbalancing.NewFromConfig, []string{"DescribeInstanceHealth", "DescribeLoadBalancerAttributes", "DescribeLoadBalancers"}},
-		{"elasticloadbalancingv2", selasticloadbalancingv2.NewFromConfig, nelasticloadbalancingv2.NewFromConfig, []string{"DescribeListeners", "DescribeLoadBalancerAttributes", "DescribeLoadBalancers", "DescribeTargetGroups", "DescribeTargetHealth"}},
-		{"lambda", slambda.NewFromConfig, nlambda.NewFromConfig, []string{"DeleteFunctionConcurrency", "DeleteProvisionedConcurrencyConfig", "GetFunctionConcurrency", "ListFunctionEventInvokeConfigs", "ListFunctions", "ListProvisionedConcurrencyConfigs", "ListTags", "PutFunctionConcurrency", "PutProvisionedConcurrencyConfig", "TagResource", "UntagResource"}},
-		{"lightsail", slightsail.NewFromConfig, nlightsail.NewFromConfig, []string{"GetInstances", "StartInstance", "StopInstance"}},
-		{"opensearch", sopensearch.NewFromConfig, nopensearch.NewFromConfig, []string{"DescribeDomains", "ListDomainNames"}},
-		{"organizations", sorganizations.NewFromConfig, norganizations.NewFromConfig, []string{"DescribeOrganization", "ListAccountsForParent", "ListOrganizationalUnitsForParent", "ListRoots", "ListTagsForResource"}},
-		{"rds", srds.NewFromConfig, nrds.NewFromConfig, []string{"DescribeBlueGreenDeployments", "DescribeDBClusters", "DescribeDBInstances", "DescribeDBMajorEngineVersions", "StartDBCluster", "StartDBInstance", "StopDBCluster", "StopDBInstance"}},
-		{"redshift", sredshift.NewFromConfig, nredshift.NewFromConfig, []string{"DescribeClusters", "DescribeStorage", "PauseCluster", "ResumeCluster"}},
-		{"resourceexplorer2", sresourceexplorer2.NewFromConfig, nresourceexplorer2.NewFromConfig, []string{"ListResources"}},
-		{"resourcegroupstaggingapi", sresourcegroupstaggingapi.NewFromConfig, nresourcegroupstaggingapi.NewFromConfig, []string{"GetResources"}},
+		{
+			"ec2", sec2.NewFromConfig, nec2.NewFromConfig,
+			[]string{
+				"DescribeAddresses", "DescribeFastSnapshotRestores", "DescribeImages", "DescribeInstanceStatus",
+				"DescribeInstanceTypes", "DescribeInstances", "DescribeNatGateways", "DescribeRegions",
+				"DescribeRouteTables", "DescribeSnapshots", "DescribeSpotInstanceRequests", "DescribeSubnets",
+				"DescribeVolumes", "DescribeVpcEndpoints", "StartInstances", "StopInstances",
+			},
+		},
+		{
+			"ecr", secr.NewFromConfig, necr.NewFromConfig,
+			[]string{"DescribeImages", "DescribeRepositories", "GetLifecyclePolicy"},
+		},
+		{
+			"ecs", secs.NewFromConfig, necs.NewFromConfig,
+			[]string{"DescribeServices", "DescribeTaskDefinition", "ListClusters", "ListServices", "UpdateService"},
+		},
+		{
+			"eks", seks.NewFromConfig, neks.NewFromConfig,
+			[]string{
+				"DescribeCluster", "DescribeNodegroup", "DescribeUpdate", "ListClusters", "ListNodegroups",
+				"ListUpdates", "UpdateNodegroupConfig",
+			},
+		},
+		{
+			"elasticache", selasticache.NewFromConfig, nelasticache.NewFromConfig,
+			[]string{"DescribeCacheClusters", "DescribeReplicationGroups"},
+		},
+		{
+			"elasticloadbalancing", selasticloadbalancing.NewFromConfig, nelasticloadbalancing.NewFromConfig,
+			[]string{"DescribeInstanceHealth", "DescribeLoadBalancerAttributes", "DescribeLoadBalancers"},
+		},
+		{
+			"elasticloadbalancingv2", selasticloadbalancingv2.NewFromConfig, nelasticloadbalancingv2.NewFromConfig,
+			[]string{
+				"DescribeListeners", "DescribeLoadBalancerAttributes", "DescribeLoadBalancers", "DescribeTargetGroups",
+				"DescribeTargetHealth",
+			},
+		},
+		{
+			"lambda", slambda.NewFromConfig, nlambda.NewFromConfig,
+			[]string{
+				"DeleteFunctionConcurrency", "DeleteProvisionedConcurrencyConfig", "GetFunctionConcurrency",
+				"ListFunctionEventInvokeConfigs", "ListFunctions", "ListProvisionedConcurrencyConfigs", "ListTags",
+				"PutFunctionConcurrency", "PutProvisionedConcurrencyConfig", "TagResource", "UntagResource",
+			},
+		},
+		{
+			"lightsail", slightsail.NewFromConfig, nlightsail.NewFromConfig,
+			[]string{"GetInstances", "StartInstance", "StopInstance"},
+		},
+		{
+			"opensearch", sopensearch.NewFromConfig, nopensearch.NewFromConfig,
+			[]string{"DescribeDomains", "ListDomainNames"},
+		},
+		{
+			"organizations", sorganizations.NewFromConfig, norganizations.NewFromConfig,
+			[]string{
+				"DescribeOrganization", "ListAccountsForParent", "ListOrganizationalUnitsForParent", "ListRoots",
+				"ListTagsForResource",
+			},
+		},
+		{
+			"rds", srds.NewFromConfig, nrds.NewFromConfig,
+			[]string{
+				"DescribeBlueGreenDeployments", "DescribeDBClusters", "DescribeDBInstances",
+				"DescribeDBMajorEngineVersions", "StartDBCluster", "StartDBInstance", "StopDBCluster", "StopDBInstance",
+			},
+		},
+		{
+			"redshift", sredshift.NewFromConfig, nredshift.NewFromConfig,
+			[]string{"DescribeClusters", "DescribeStorage", "PauseCluster", "ResumeCluster"},
+		},
+		{
+			"resourceexplorer2", sresourceexplorer2.NewFromConfig, nresourceexplorer2.NewFromConfig,
+			[]string{"ListResources"},
+		},
+		{
+			"resourcegroupstaggingapi", sresourcegroupstaggingapi.NewFromConfig,
+			nresourcegroupstaggingapi.NewFromConfig,
+			[]string{"GetResources"},
+		},
 		{"s3control", ss3control.NewFromConfig, ns3control.NewFromConfig, []string{"GetPublicAccessBlock"}},
-		{"sagemaker", ssagemaker.NewFromConfig, nsagemaker.NewFromConfig, []string{"DescribeNotebookInstance", "ListNotebookInstances", "ListTags", "StartNotebookInstance", "StopNotebookInstance"}},
+		{
+			"sagemaker", ssagemaker.NewFromConfig, nsagemaker.NewFromConfig,
+			[]string{
+				"DescribeNotebookInstance", "ListNotebookInstances", "ListTags", "StartNotebookInstance",
+				"StopNotebookInstance",
+			},
+		},
 		{"sqs", ssqs.NewFromConfig, nsqs.NewFromConfig, []string{"GetQueueAttributes", "ListQueues"}},
-		{"synthetics", ssynthetics.NewFromConfig, nsynthetics.NewFromConfig, []string{"DescribeCanaries", "GetCanary", "StartCanary", "StopCanary"}},
-		{"workspaces", sworkspaces.NewFromConfig, nworkspaces.NewFromConfig, []string{"DescribeWorkspaces", "StartWorkspaces", "StopWorkspaces"}},
+		{
+			"synthetics", ssynthetics.NewFromConfig, nsynthetics.NewFromConfig,
+			[]string{"DescribeCanaries", "GetCanary", "StartCanary", "StopCanary"},
+		},
+		{
+			"workspaces", sworkspaces.NewFromConfig, nworkspaces.NewFromConfig,
+			[]string{"DescribeWorkspaces", "StartWorkspaces", "StopWorkspaces"},
+		},
 	}
 }

@@ -16,14 +16,16 @@ type xmlBody struct{ protocol, op string }
 func (b xmlBody) wrap(inner string) string {
 	switch b.protocol {
 	case "query":
-		return "<" + b.op + "Response xmlns=\"http://x.amazonaws.com/doc/\">\n <" + b.op + "Result>" + inner + "</" + b.op +
-			"Result>\n <ResponseMetadata><RequestId>r-1</RequestId></ResponseMetadata>\n</" + b.op + "Response>"
+		return "<" + b.op + "Response xmlns=\"http://x.amazonaws.com/doc/\">\n <" + b.op + "Result>" +
+			inner + "</" + b.op + "Result>\n <ResponseMetadata><RequestId>r-1</RequestId></ResponseMetadata>\n</" +
+			b.op + "Response>"
 	case "restxml":
 		return "<PublicAccessBlockConfiguration xmlns=\"http://awss3control.amazonaws.com/doc/\">" + inner +
 			"</PublicAccessBlockConfiguration>"
 	}
 	return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<" + b.op +
-		"Response xmlns=\"http://ec2.amazonaws.com/doc/\">\n <requestId>r-1</requestId>" + inner + "</" + b.op + "Response>"
+		"Response xmlns=\"http://ec2.amazonaws.com/doc/\">\n <requestId>r-1</requestId>" + inner +
+		"</" + b.op + "Response>"
 }
 
 func (b xmlBody) failure(code, message string) string {

@@ -4,38 +4,29 @@ package main
 
 import (
 	"context"
-	"flag"
 	"log"
-	"net"
 	"net/http"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/testkit/clouds/gcptwin"
+	"lamplighter.dev/shared/testkit/clouds/twin"
 )
 
 func main() {
-	port := flag.String("port", "5002", "where it listens, on 127.0.0.1")
-	pace := flag.Duration("pace", 3*time.Second, "how long a change takes at most")
-	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	defer stop()
+	twin.Command{
+		Port: "5002", Pace: 3 * time.Second, Usage: "how long a change takes at most", Start: start,
+	}.Run()
+}
+
+func start(ctx context.Context, address string, pace time.Duration) http.Handler {
 	c := &gcptwin.Cloud{}
 	c.Fill()
 	c.FillOrganisation()
-	go c.Move(ctx, clock.System{}, *pace)
+	go c.Move(ctx, clock.System{}, pace)
 	paths := http.NewServeMux()
 	paths.HandleFunc("GET /key", gcptwin.ServeKey)
 	paths.Handle("/", c)
-	s := &http.Server{Addr: net.JoinHostPort("127.0.0.1", *port), Handler: paths, ReadHeaderTimeout: 10 * time.Second}
-	go func() {
-		<-ctx.Done()
-		_ = s.Close() // it is the end
-	}()
-	log.Printf("project %s, a key at /key: http://%s", gcptwin.Project, s.Addr)
-	if err := s.ListenAndServe(); ctx.Err() == nil {
-		log.Print(err)
-	}
+	log.Printf("project %s, a key at /key: http://%s", gcptwin.Project, address)
+	return paths
 }

@@ -63,12 +63,14 @@ func (l *curLayout) priceFee(invoiced money.Amount) {
 	l.out.ChargeFrequency = "One-Time"
 }
 
+// priceRefund prices a refund like the charge that it takes back: the effective cost of a commitment's fee is 0,
+// because its cost is in the use that it covers.
 func (l *curLayout) priceRefund(invoiced money.Amount) {
 	switch {
 	case l.planARN != "":
 		l.chargeCommitment(l.planARN, invoiced, money.Amount{})
 	case l.reservationARN != "":
-		l.chargeCommitment(l.reservationARN, invoiced, invoiced)
+		l.chargeCommitment(l.reservationARN, invoiced, money.Amount{})
 	default:
 		l.charge(bill.Usage, invoiced, invoiced)
 	}

@@ -22,6 +22,7 @@ import (
 	"lamplighter.dev/shared/engine/lambdacall"
 	"lamplighter.dev/shared/foundation/money"
 	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/chargeblocks"
 	"lamplighter.dev/shared/testkit/inventorytest"
 	"lamplighter.dev/shared/testkit/seed"
 )
@@ -198,14 +199,7 @@ func (f *fixture) inMemory(n costqueries.NewQuestion) [][]string {
 		q.Filters = append(q.Filters,
 			costquery.Filter{Column: c.Column, Operator: costquery.Operator(c.Operator), Values: c.Values})
 	}
-	a, err := costquery.Run(f.Context(), q, func(take func(*bill.Charge) error) error {
-		for i := range f.charges {
-			if err := take(&f.charges[i]); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	a, err := costquery.Run(f.Context(), q, chargeblocks.Of(f.charges...))
 	f.Must(err)
 	var out [][]string
 	for _, r := range a.Rows {

@@ -90,32 +90,25 @@ func (s *service) listTeams(ctx context.Context, in *report.Asked) (TeamCosts, e
 	return TeamCosts{newBasis(&q, &sp.answer), newTeamCosts(sp), append([]string{}, sp.fellBack...)}, nil
 }
 
-// newTeamCosts returns the cost of each team in cents. The teams add up to the total, and each team's parts add up to
-// the team.
+// newTeamCosts returns the cost of each team in cents. The teams add up to the total, each team's parts add up to the
+// team, and the shared costs add up to what they are in total.
 func newTeamCosts(sp *teamSplit) []TeamCost {
 	ids := sp.inOrder()
-	sums := make([]money.Amount, len(ids))
+	sums, direct, shared := make([]money.Amount, len(ids)), make([]money.Amount, len(ids)), make([]money.Amount, len(ids))
 	for i, id := range ids {
-		sums[i] = sp.of[id].sum()
+		c := sp.of[id]
+		sums[i], direct[i], shared[i] = c.sum(), money.Sum(c.direct...), money.Sum(c.shared...)
 	}
+	shown := cents(sums)
+	shares := roundShares(direct, shared, shown)
 	out := make([]TeamCost, len(ids))
-	for i, c := range cents(sums) {
-		out[i] = sp.teamCost(ids[i], c)
+	for i, id := range ids {
+		out[i] = TeamCost{
+			rest.Optional(id), sp.names.of(cost.TeamDim, id), shown[i].Sub(shares[i]).Fixed(2), shares[i].Fixed(2),
+			shown[i].Fixed(2),
+		}
 	}
 	return out
-}
-
-// teamCost returns the item of a team, with direct and shared cost rounded so that they add up to shown.
-func (sp *teamSplit) teamCost(id string, shown money.Amount) TeamCost {
-	c := sp.of[id]
-	parts := money.RoundPartsTo([]money.Amount{money.Sum(c.direct...), money.Sum(c.shared...)}, shown, 2)
-	if money.Sum(c.shared...).IsZero() {
-		parts[0], parts[1] = shown, money.Amount{}
-	}
-	return TeamCost{
-		rest.Optional(id), sp.names.of(cost.TeamDim, id), parts[0].Fixed(2), parts[1].Fixed(2),
-		shown.Fixed(2),
-	}
 }
 
 // inOrder returns the team IDs by falling cost, with Unassigned last.

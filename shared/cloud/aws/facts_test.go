@@ -151,7 +151,7 @@ func tellClusters(tw *awstwin.Cloud) {
 		`{"launchType":"FARGATE","taskDefinition":"api:7",`+
 			`"deploymentConfiguration":{"deploymentCircuitBreaker":{"enable":true}}}`)
 	tw.Tell("ecs:DescribeTaskDefinition",
-		`{"taskDefinition":{"cpu":"512","runtimePlatform":{"cpuArchitecture":"ARM64"}}}`)
+		`{"taskDefinition":{"cpu":"512","memory":"1024","runtimePlatform":{"cpuArchitecture":"ARM64"}}}`)
 	tw.AddNodegroup(awstwin.Nodegroup{Cluster: "prod", Name: "spot", Region: region, Min: 1, Max: 3, Desired: 2})
 	tw.Describe("spot",
 		`{"capacityType":"SPOT","instanceTypes":["m6i.large"],"version":"1.29",`+
@@ -196,7 +196,8 @@ func TestFacts_AreAllToldThatTheRulesRead(t *testing.T) {
 		"aws-lambda.provisioned_concurrency": "0\n5\n",
 		"aws-elasticache.replicas":           "1\n", "aws-opensearch.policy_open": "true\n",
 		"aws-eks-nodegroup.version_lag":   "2\n",
-		"aws-redshift.manual_snapshot_gb": "2\n", "aws-ecs.cpu_units": "512\n", "aws-asg.policy_count": "1\n",
+		"aws-redshift.manual_snapshot_gb": "2\n", "aws-ecs.cpu_units": "512\n",
+		"aws-ecs.task_vcpu": "0.5\n", "aws-ecs.task_gib": "1\n", "aws-ecs.launch_type": "FARGATE\n", "aws-asg.policy_count": "1\n",
 		"aws-sagemaker-notebook.volume_gb": "50\n", "aws-redshift.manual_snapshot_days": "-1\n",
 	} {
 		if told[name] != want {
@@ -271,5 +272,35 @@ func TestFacts_ThatAreDeniedAreMissingWithTheReason(t *testing.T) {
 		if !reasons[want] || kept != "" {
 			t.Errorf("%s denied: reasons %v, told all the same: %s; want %q", op, reasons, kept, want)
 		}
+	}
+}
+
+// TestFacts_TellWhereTasksRun has services with launch types and with capacity providers.
+func TestFacts_TellWhereTasksRun(t *testing.T) {
+	for name, c := range map[string]struct{ service, want string }{
+		"a launch type": {`{"launchType":"EC2"}`, "EC2"},
+		"one provider": {
+			`{"launchType":"","capacityProviderStrategy":[{"capacityProvider":"FARGATE_SPOT","weight":1,"base":0}]}`,
+			"FARGATE_SPOT",
+		},
+		"the first runs nothing": {
+			`{"launchType":"","capacityProviderStrategy":[{"capacityProvider":"FARGATE","weight":0,"base":0},` +
+				`{"capacityProvider":"FARGATE_SPOT","weight":1,"base":0}]}`, "FARGATE_SPOT",
+		},
+		"a base on demand, the rest on spot": {
+			`{"launchType":"","capacityProviderStrategy":[{"capacityProvider":"FARGATE_SPOT","weight":1,"base":0},` +
+				`{"capacityProvider":"FARGATE","weight":0,"base":1}]}`, "FARGATE,FARGATE_SPOT",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tw, c2 := connect(t)
+			tw.AddService(awstwin.Service{Cluster: "shop", Name: "api", Region: region, Desired: 2})
+			tw.Describe("api", c.service)
+			for _, r := range cloudtest.ListAll(t, c2, region, cloud.AWSECS) {
+				if got := r.Facts["launch_type"]; got != c.want {
+					t.Errorf("its tasks run on %q; want %q", got, c.want)
+				}
+			}
+		})
 	}
 }

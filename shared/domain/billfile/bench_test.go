@@ -102,7 +102,7 @@ func benchParquet(b *testing.B, rows int) string {
 		b.Fatal(err)
 	}
 	w := billfile.NewParquetWriter(f)
-	readFile(b, benchCSV(b, rows), nil, w.Add)
+	readFile(b, benchCSV(b, rows), w.Add)
 	if err := firstError(w.Close(), f.Close()); err != nil {
 		b.Fatal(err)
 	}
@@ -120,100 +120,135 @@ func (d onDisk) Size() int64 {
 	return info.Size()
 }
 
-// readFile reads all columns, or only the given ones.
-func readFile(b *testing.B, path string, columns []string, take func(*bill.Charge) error) billfile.Totals {
+// readFile reads all columns into charges.
+func readFile(b *testing.B, path string, take func(*bill.Charge) error) billfile.Totals {
+	b.Helper()
+	return openFile(b, path, func(f onDisk) (billfile.Totals, error) {
+		return billfile.Read(context.Background(), cloud.FOCUSForm, path, f, take)
+	})
+}
+
+// readEight reads eight columns in blocks.
+func readEight(b *testing.B, path string, take func(*bill.Block) error) billfile.Totals {
+	b.Helper()
+	return openFile(b, path, func(f onDisk) (billfile.Totals, error) {
+		return billfile.ReadBlocks(context.Background(), eight, path, f, take)
+	})
+}
+
+func openFile(b *testing.B, path string, read func(onDisk) (billfile.Totals, error)) billfile.Totals {
 	b.Helper()
 	f, err := os.Open(path)
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer func() { _ = f.Close() }()
-	var totals billfile.Totals
-	if columns == nil {
-		totals, err = billfile.Read(context.Background(), cloud.FOCUSForm, path, onDisk{f}, take)
-	} else {
-		totals, err = billfile.ReadColumns(context.Background(), columns, path, onDisk{f}, take)
-	}
+	totals, err := read(onDisk{f})
 	if err != nil {
 		b.Fatal(err)
 	}
 	return totals
 }
 
-// group is the key of a resource's daily sums: the day, and the numbers of its provider, account, service and region.
-type group struct {
-	day  int32
-	keys [4]uint32
-}
+// group is the key of a resource's daily sums: the numbers of its day, provider, account, service and region.
+type group [5]int32
 
 type sums struct{ billed, effective money.Amount }
 
-// dailySums adds charges up by day, provider, account, service, region and resource. It looks up only the resource in
-// a large map, because a resource has few groups.
+// dailySums adds charges up by day, provider, account, service, region and resource. It compares only the groups of
+// the resource, because a resource has few.
 type dailySums struct {
-	numbers   map[string]uint32 // of values with few distinct ones
-	resources map[string]uint32
-	groups    [][]uint32 // of a resource: their numbers in sums
-	keys      []group
-	sums      []sums
+	days      *bill.Numbering[time.Time]
+	texts     [4]*bill.Numbering[string]
+	resources *bill.Numbering[string]
+	first     []int32 // of a resource: the number of its newest group, 0 for none
+	count     int32   // the number of the last group
+	groups    [][]dailySum
+}
 
-	last     [4]string
-	group    group
-	resource string
-	number   uint32
+// perChunk is the number of groups that are allocated at once.
+const perChunk = 4096
+
+func (d *dailySums) at(n int32) *dailySum { return &d.groups[n/perChunk][n%perChunk] }
+
+// dailySum is a group. before is the number of the resource's group before it.
+type dailySum struct {
+	key    group
+	before int32
+	sums   sums
 }
 
 func newDailySums() *dailySums {
-	return &dailySums{numbers: map[string]uint32{}, resources: map[string]uint32{}}
+	same := func(s string) string { return s }
+	d := &dailySums{
+		days:      bill.NewNumbering(func(t time.Time) string { return t.Format(time.DateOnly) }),
+		resources: bill.NewNumbering(same), groups: [][]dailySum{make([]dailySum, perChunk)},
+	}
+	for i := range d.texts {
+		d.texts[i] = bill.NewNumbering(same)
+	}
+	return d
 }
 
-func (d *dailySums) take(c *bill.Charge) error {
-	for i, text := range [...]string{c.ProviderName, c.SubAccountID, c.ServiceName, c.RegionID} {
-		if d.last[i] != text || d.group.keys[i] == 0 {
-			d.last[i], d.group.keys[i] = text, numberOf(d.numbers, text)
-		}
+func (d *dailySums) take(b *bill.Block) error {
+	d.days.Use(b.Times["ChargePeriodStart"])
+	d.resources.Use(b.Texts["ResourceId"])
+	for i, name := range [...]string{"ProviderName", "SubAccountId", "ServiceName", "RegionId"} {
+		d.texts[i].Use(b.Texts[name])
 	}
-	if d.resource != c.ResourceID || d.number == 0 {
-		d.resource, d.number = c.ResourceID, numberOf(d.resources, c.ResourceID)
+	billed, effective := b.Amounts["BilledCost"], b.Amounts["EffectiveCost"]
+	for row := range b.Rows {
+		s := &d.at(d.find(row)).sums
+		s.billed.Increase(&billed.Words[billed.Numbers[row]])
+		s.effective.Increase(&effective.Words[effective.Numbers[row]])
 	}
-	d.group.day = int32(c.ChargePeriodStart.Unix() / 86400)
-	s := &d.sums[d.find()]
-	s.billed.Increase(&c.BilledCost)
-	s.effective.Increase(&c.EffectiveCost)
 	return nil
 }
 
-// find returns the index of the group's sums.
-func (d *dailySums) find() uint32 {
-	if int(d.number) > len(d.groups) {
-		d.groups = append(d.groups, nil)
+// takeCharge returns a function that adds up charges.
+func (d *dailySums) takeCharge() (take func(*bill.Charge) error, end func()) {
+	k := bill.NewCollector(eight)
+	end = func() { _ = d.take(k.Block()) }
+	return func(c *bill.Charge) error {
+		if k.Add(c); k.Len() == 4096 {
+			end()
+		}
+		return nil
+	}, end
+}
+
+// find returns the number of the row's group.
+func (d *dailySums) find(row int) int32 {
+	key := group{d.days.At(row)}
+	for i, t := range d.texts {
+		key[i+1] = t.At(row)
 	}
-	of := &d.groups[d.number-1]
-	for _, n := range *of {
-		if d.keys[n] == d.group {
+	resource := d.resources.At(row)
+	for int(resource) >= len(d.first) {
+		d.first = append(d.first, 0)
+	}
+	for n := d.first[resource]; n > 0; n = d.at(n).before {
+		if d.at(n).key == key {
 			return n
 		}
 	}
-	n := uint32(len(d.sums))
-	*of = append(*of, n)
-	d.keys, d.sums = append(d.keys, d.group), append(d.sums, sums{})
-	return n
+	return d.add(dailySum{key: key, before: d.first[resource]}, resource)
 }
 
-func numberOf(numbers map[string]uint32, text string) uint32 {
-	n, found := numbers[text]
-	if !found {
-		n = uint32(len(numbers) + 1)
-		numbers[text] = n
+func (d *dailySums) add(s dailySum, resource int32) int32 {
+	d.count++
+	if int(d.count) == len(d.groups)*perChunk {
+		d.groups = append(d.groups, make([]dailySum, perChunk))
 	}
-	return n
+	*d.at(d.count), d.first[resource] = s, d.count
+	return d.count
 }
 
 // total returns the sum of all groups. It must be the same for every way of adding up.
 func (d *dailySums) total() (out sums) {
-	for i := range d.sums {
-		out.billed.Increase(&d.sums[i].billed)
-		out.effective.Increase(&d.sums[i].effective)
+	for n := range d.count + 1 {
+		out.billed.Increase(&d.at(n).sums.billed)
+		out.effective.Increase(&d.at(n).sums.effective)
 	}
 	return out
 }
@@ -290,37 +325,54 @@ var eight = []string{
 }
 
 func BenchmarkRead(b *testing.B) {
-	ways := []struct {
-		name    string
-		columns []string
-	}{{"all columns", nil}, {"8 columns", eight}}
 	for _, f := range benchFiles {
 		if testing.Short() && f.rows == benchRows {
 			continue
 		}
-		for _, w := range ways {
+		for _, w := range benchWays {
 			b.Run(f.name+"/"+w.name, func(b *testing.B) {
 				path := f.file(b, f.rows)
-				measure(b, f.rows, func() billfile.Totals { return readFile(b, path, w.columns, ignore) })
-			})
-			b.Run(f.name+"/"+w.name+" into daily sums", func(b *testing.B) {
-				path := f.file(b, f.rows)
-				measure(b, f.rows, func() billfile.Totals { return sumFile(b, path, w.columns) })
+				measure(b, f.rows, func() billfile.Totals { return w.read(b, path) })
 			})
 		}
 	}
 }
 
+var benchWays = []struct {
+	name string
+	read func(b *testing.B, path string) billfile.Totals
+}{
+	{"all columns", func(b *testing.B, path string) billfile.Totals { return readFile(b, path, ignore) }},
+	{"all columns into daily sums", sumCharges},
+	{"8 columns", func(b *testing.B, path string) billfile.Totals {
+		return readEight(b, path, func(*bill.Block) error { return nil })
+	}},
+	{"8 columns into daily sums", sumBlocks},
+}
+
 // benchTotals are the sums of a million rows, a thousand times those of the sample.
 var benchTotals = sums{money.MustParse("20520.22672899"), money.MustParse("14976.51418586")}
 
-func sumFile(b *testing.B, path string, columns []string) billfile.Totals {
+func sumCharges(b *testing.B, path string) billfile.Totals {
 	b.Helper()
 	d := newDailySums()
-	totals := readFile(b, path, columns, d.take)
+	take, end := d.takeCharge()
+	totals := readFile(b, path, take)
+	end()
+	return d.check(b, totals)
+}
+
+func sumBlocks(b *testing.B, path string) billfile.Totals {
+	b.Helper()
+	d := newDailySums()
+	return d.check(b, readEight(b, path, d.take))
+}
+
+func (d *dailySums) check(b *testing.B, totals billfile.Totals) billfile.Totals {
+	b.Helper()
 	if totals.Rows == benchRows && d.total() != benchTotals {
 		b.Fatalf("the sums are %v", d.total())
 	}
-	b.ReportMetric(float64(len(d.sums)), "groups")
+	b.ReportMetric(float64(d.count), "groups")
 	return totals
 }

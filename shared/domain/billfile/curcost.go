@@ -63,14 +63,15 @@ func (l *curLayout) priceFee(invoiced money.Amount) {
 	l.out.ChargeFrequency = "One-Time"
 }
 
-// priceRefund sets a refund, which AWS may grant months after the charge.
+// priceRefund prices a refund, which AWS may grant months after the charge, like the charge that it takes back: the
+// effective cost of a commitment's fee is 0, because its cost is in the use that it covers.
 func (l *curLayout) priceRefund(invoiced money.Amount) {
 	l.out.ChargeClass = bill.Correction
 	switch {
 	case l.planARN != "":
 		l.chargeCommitment(l.planARN, invoiced, money.Amount{})
 	case l.reservationARN != "":
-		l.chargeCommitment(l.reservationARN, invoiced, invoiced)
+		l.chargeCommitment(l.reservationARN, invoiced, money.Amount{})
 	default:
 		l.charge(bill.Usage, invoiced, invoiced)
 	}

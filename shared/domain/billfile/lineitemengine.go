@@ -35,12 +35,16 @@ func (e *LineItemEngine) Advance(ctx context.Context, j *costquery.Job) (costque
 	until := e.clock.Now().Add(longest)
 	rows := 0
 	var refused error // returned unchanged, without the row of a file
-	a, err := costquery.Run(ctx, j.Query, func(take func(*bill.Charge) error) error {
-		bounded := func(c *bill.Charge) error {
-			if rows++; rows%10_000 == 0 && e.clock.Now().After(until) {
-				return errLong
+	a, err := costquery.Run(ctx, j.Query, func(take func(*bill.Block) error) error {
+		checked := 0
+		bounded := func(b *bill.Block) error {
+			if rows += b.Rows; rows-checked >= 10_000 {
+				checked = rows
+				if e.clock.Now().After(until) {
+					return errLong
+				}
 			}
-			refused = take(c)
+			refused = take(b)
 			return refused
 		}
 		for i := range j.Items {
@@ -63,7 +67,7 @@ var errLong = errors.New("the question takes too long")
 
 // read calls take with the line items of a billing period. Only the columns of the question are set.
 func (e *LineItemEngine) read(ctx context.Context, org string, l *cost.LineItems, columns []string,
-	take func(*bill.Charge) error,
+	take func(*bill.Block) error,
 ) error {
 	for k := range l.Parts {
 		name := l.Part(org, k)
@@ -74,7 +78,7 @@ func (e *LineItemEngine) read(ctx context.Context, org string, l *cost.LineItems
 		file := cloud.NewRangedBill(ctx, size, func(ctx context.Context, p []byte, off int64) error {
 			return e.files.ReadAt(ctx, name, p, off)
 		})
-		_, err = ReadColumns(ctx, columns, name, file, fill(l, take))
+		_, err = ReadBlocks(ctx, columns, name, file, counting(l, take))
 		if err = errors.Join(err, file.Close()); err != nil {
 			return fault.Wrap("read line items", err)
 		}
@@ -82,24 +86,31 @@ func (e *LineItemEngine) read(ctx context.Context, org string, l *cost.LineItems
 	return nil
 }
 
-// fill returns a function that sets the times that were not read, which are only left out for whole months: each line
-// counts in its billing period. It skips lines that count on another bill.
-func fill(l *cost.LineItems, take func(*bill.Charge) error) func(*bill.Charge) error {
-	var line bill.Charge
+// counting returns a function that passes on the lines that count on this bill. A time that was not read, which is only
+// left out for whole months, is that of the billing period.
+func counting(l *cost.LineItems, take func(*bill.Block) error) func(*bill.Block) error {
 	month := l.Month.Start()
-	return func(c *bill.Charge) error {
-		if l.Leaves(c.SubAccountID) {
-			return nil
+	left := bill.NewTranslation(l.Leaves)
+	return func(b *bill.Block) error {
+		b.Month = month
+		if len(l.Left) > 0 {
+			keepCounting(b, left)
 		}
-		line = *c
-		if line.BillingPeriodStart.IsZero() {
-			line.BillingPeriodStart = month
-		}
-		if line.ChargePeriodStart.IsZero() {
-			line.ChargePeriodStart = month
-		}
-		return take(&line)
+		return take(b)
 	}
+}
+
+// keepCounting removes the lines of sub-accounts that count on another bill.
+func keepCounting(b *bill.Block, left *bill.Translation[string, bool]) {
+	sub := b.Texts["SubAccountId"]
+	leaves := left.Of(sub)
+	rows := make([]int32, 0, b.Rows)
+	for row, number := range sub.Numbers {
+		if !leaves[number] {
+			rows = append(rows, int32(row)) //nolint:gosec // of a block
+		}
+	}
+	b.Keep(rows)
 }
 
 var _ costquery.Engine = (*LineItemEngine)(nil)

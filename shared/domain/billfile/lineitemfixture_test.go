@@ -87,6 +87,14 @@ func random(r *rand.Rand) bill.Charge {
 		*a = money.MustParse(strconv.Itoa(r.IntN(300)-100) + "." + strconv.Itoa(r.IntN(1000)) + strings.Repeat("7",
 			r.IntN(27)))
 	}
+	switch r.IntN(12) { // more digits than a column or a DECIMAL has
+	case 0:
+		c.Quantity = money.MustParse("-1234567890123.25")
+	case 1:
+		c.Quantity = money.MustParse("98765432109876543." + strings.Repeat("3", 30))
+	case 2:
+		c.Quantity, c.BilledCost = money.MustParse("999999999999.9"), money.MustParse("-123456789.0000000000000000000000000001")
+	}
 	return c
 }
 

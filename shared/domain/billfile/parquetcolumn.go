@@ -4,6 +4,7 @@ import (
 	"io"
 
 	"github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/encoding"
 
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -19,6 +20,8 @@ type valueColumn[T any] struct {
 	filled   *bool
 	required bool
 	convert  func(*parquet.Value) (T, error)
+	// convertAll is convert of the values from … to at once; nil if there is none.
+	convertAll func(into []T, values encoding.Values, from, to int) ([]T, error)
 
 	pages      parquet.Pages
 	page       parquet.Page
@@ -29,6 +32,11 @@ type valueColumn[T any] struct {
 	levels     []byte // of the page's rows; nil when each has a value
 	rows, row  int
 	value      int
+
+	block   numbered[T]
+	pending encoding.Values // of a page of values that convertAll converts block by block
+	base    int             // the value that is the first one in values
+	full    bool            // each row of the page has a value; set for blocks
 }
 
 func (c *valueColumn[T]) open(g rowGroup) {
@@ -100,6 +108,10 @@ func (c *valueColumn[T]) turn() error {
 		c.indexes = data.Int32()
 		return c.readDictionary(d)
 	}
+	if c.convertAll != nil {
+		c.pending = page.Data()
+		return nil
+	}
 	return c.readValues(page.Values())
 }
 
@@ -108,8 +120,14 @@ func (c *valueColumn[T]) readDictionary(d parquet.Dictionary) error {
 		return nil
 	}
 	c.dictionary, c.words = d, c.words[:0]
+	if c.convertAll != nil {
+		var err error
+		c.words, err = c.convertAll(c.words, d.Page().Data(), 0, d.Len())
+		return err
+	}
+	var v parquet.Value
 	for i := range d.Len() {
-		v := d.Index(int32(i))
+		v = d.Index(int32(i))
 		word, err := c.convert(&v)
 		if err != nil {
 			return err

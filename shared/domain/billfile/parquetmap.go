@@ -15,13 +15,19 @@ type mapColumn struct {
 	cache        *cache
 	keys, values repeated
 	bytes        []byte
+
+	block   numbered[[]bill.Tag]
+	numbers map[*bill.Tag]int32 // by the first tag of a set
 }
 
 func newMapColumn(b binding, l leaf) (columnReader, error) {
 	if b.tags == nil {
 		return nil, fault.New(fault.Invalid, "it is a map, where a single value is wanted")
 	}
-	return &mapColumn{target: b.tags, cache: b.cache, keys: newRepeated(l.key), values: newRepeated(l.value)}, nil
+	return &mapColumn{
+		target: b.tags, cache: b.cache, keys: newRepeated(l.key), values: newRepeated(l.value),
+		numbers: map[*bill.Tag]int32{},
+	}, nil
 }
 
 func (m *mapColumn) open(g rowGroup) {
@@ -73,7 +79,7 @@ func (m *mapColumn) tags(keys, values []parquet.Value) []bill.Tag {
 	return m.cache.keepTags(m.bytes, sortTags(out))
 }
 
-func appendCounted(b, text []byte) []byte {
+func appendCounted[T string | []byte](b []byte, text T) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(text))), text...)
 }
 

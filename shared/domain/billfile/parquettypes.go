@@ -56,9 +56,13 @@ func textOf(t parquet.Type, c *cache) func(*parquet.Value) (string, error) {
 // longText returns a text. Its length is limited to that of a row of CSV.
 func longText(c *cache, b []byte) (string, error) {
 	if len(b) > MaxRowBytes {
-		return "", fault.New(fault.Invalid, "a text of %d bytes; at most %d are read", len(b), MaxRowBytes)
+		return "", longTextError(len(b))
 	}
 	return c.columnText(b), nil
+}
+
+func longTextError(n int) error {
+	return fault.New(fault.Invalid, "a text of %d bytes; at most %d are read", n, MaxRowBytes)
 }
 
 func integer(v *parquet.Value) int64 {

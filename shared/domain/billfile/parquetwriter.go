@@ -1,25 +1,24 @@
 package billfile
 
 import (
-	"cmp"
 	"io"
-	"slices"
-	"strings"
-	"time"
 
 	"github.com/parquet-go/parquet-go"
 
 	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/foundation/fault"
-	"lamplighter.dev/shared/foundation/money"
 )
 
-// groupRows is the number of rows that are sorted and written together. They are held in memory in addition to the
-// sums of an import.
-const groupRows = 16 << 10
+// groupRows is the number of rows that are sorted and written together. They are held in memory, as numbers of words,
+// in addition to the sums of an import. Readers convert each word once for all rows of a group. 65,536 is the most that
+// numbers of 16 bits allow.
+const groupRows = 64 << 10
 
 // mostDictionary is the size of a dictionary above which a column is written without one.
 const mostDictionary = 1 << 20
+
+// pageBytes is the size of a page before it is compressed. Pages that are not full are held in memory for each column.
+const pageBytes = 64 << 10
 
 // decimal is an amount in a Parquet file: DECIMAL(38,26), which DuckDB, Athena and Spark can add up.
 type decimal = [16]byte
@@ -65,7 +64,7 @@ type lineItem struct {
 	ExactAmounts string `parquet:"x_ExactAmounts,optional"`
 }
 
-// ExactAmounts is a column of the files of ParquetWriter. Read it together with amounts (ReadColumns) to get exact
+// ExactAmounts is a column of the files of ParquetWriter. Read it together with amounts (ReadBlocks) to get exact
 // amounts; without it they are rounded.
 const ExactAmounts = "x_ExactAmounts"
 
@@ -73,14 +72,14 @@ const ExactAmounts = "x_ExactAmounts"
 // exact to the last digit.
 type ParquetWriter struct {
 	w    *parquet.GenericWriter[lineItem]
-	rows []lineItem
+	rows heldRows
 }
 
 // NewParquetWriter returns a writer to w. The file is complete when Close has returned without an error.
 func NewParquetWriter(w io.Writer) *ParquetWriter {
-	return &ParquetWriter{w: parquet.NewGenericWriter[lineItem](
+	return &ParquetWriter{rows: newHeldRows(), w: parquet.NewGenericWriter[lineItem](
 		w, parquet.Compression(&parquet.Snappy), parquet.DictionaryMaxBytes(mostDictionary),
-		parquet.MaxRowsPerRowGroup(groupRows),
+		parquet.MaxRowsPerRowGroup(groupRows), parquet.PageBufferSize(pageBytes),
 		parquet.CreatedBy("lamplighter", "", ""),
 		parquet.SortingWriterConfig(parquet.SortingColumns(
 			parquet.Ascending("ChargePeriodStart"), parquet.NullsFirst(parquet.Ascending("ResourceId")),
@@ -89,10 +88,10 @@ func NewParquetWriter(w io.Writer) *ParquetWriter {
 }
 
 // Add adds a charge. The caller may change the charge afterwards. Rows are sorted by ChargePeriodStart and ResourceId,
-// 16,384 at a time.
+// 65,536 at a time.
 func (p *ParquetWriter) Add(c *bill.Charge) error {
-	p.rows = append(p.rows, newLineItem(c))
-	if len(p.rows) < groupRows {
+	p.rows.add(c)
+	if p.rows.count < groupRows {
 		return nil
 	}
 	return p.flush()
@@ -120,80 +119,12 @@ func (p *ParquetWriter) ColumnBytes() map[string]int64 {
 }
 
 func (p *ParquetWriter) flush() error {
-	if len(p.rows) == 0 {
+	if p.rows.count == 0 {
 		return nil
 	}
-	slices.SortStableFunc(p.rows, func(a, b lineItem) int {
-		return cmp.Or(cmp.Compare(a.ChargePeriodStart, b.ChargePeriodStart),
-			strings.Compare(a.ResourceID, b.ResourceID))
-	})
-	if _, err := p.w.Write(p.rows); err != nil {
+	if err := p.rows.writeSorted(p.w); err != nil {
 		return fault.Wrap("write Parquet file", err)
 	}
-	clear(p.rows)
-	p.rows = p.rows[:0]
+	p.rows.clear()
 	return fault.Wrap("write Parquet file", p.w.Flush())
-}
-
-func newLineItem(c *bill.Charge) lineItem {
-	l := lineItem{
-		BillingAccountID: c.BillingAccountID, SubAccountID: c.SubAccountID, SubAccountName: c.SubAccountName,
-		ProviderName: c.ProviderName, PublisherName: c.PublisherName, InvoiceIssuerName: c.InvoiceIssuerName,
-		InvoiceID:          c.InvoiceID,
-		BillingPeriodStart: c.BillingPeriodStart.UnixMicro(), ChargePeriodStart: c.ChargePeriodStart.UnixMicro(),
-		ChargeCategory: c.ChargeCategory, ChargeClass: c.ChargeClass, ChargeFrequency: c.ChargeFrequency,
-		ChargeDescription: c.ChargeText, ServiceCategory: c.ServiceCategory, ServiceName: c.ServiceName,
-		RegionID:   c.RegionID,
-		ResourceID: c.ResourceID, ResourceName: c.ResourceName, ResourceType: c.ResourceType, SkuID: c.SkuID,
-		PricingCategory: c.PricingCategory, CommitmentDiscountID: c.CommitmentID,
-		CommitmentDiscountStatus: c.CommitmentStatus,
-		BillingCurrency:          c.BillingCurrency, PricingUnit: c.Unit,
-		ChargePeriodEnd: microseconds(c.ChargePeriodEnd),
-		Tags:            tagMap(c.Tags),
-	}
-	l.setAmounts(c)
-	return l
-}
-
-func microseconds(t time.Time) *int64 {
-	if t.IsZero() {
-		return nil
-	}
-	n := t.UnixMicro()
-	return &n
-}
-
-func tagMap(in []bill.Tag) map[string]string {
-	if len(in) == 0 {
-		return nil
-	}
-	out := make(map[string]string, len(in))
-	for _, t := range in {
-		out[t.Key] = t.Value
-	}
-	return out
-}
-
-// setAmounts sets the columns of amounts. If one of them does not fit, it also writes all of them as text.
-func (l *lineItem) setAmounts(c *bill.Charge) {
-	columns := []*decimal{&l.BilledCost, &l.EffectiveCost, &l.ListCost, &l.ContractedCost, &l.PricingQuantity}
-	all := true
-	for i, a := range amounts(c) {
-		var exact bool
-		*columns[i], exact = a.Decimal128()
-		all = all && exact
-	}
-	if all {
-		return
-	}
-	var texts []string
-	for _, a := range amounts(c) {
-		texts = append(texts, a.String())
-	}
-	l.ExactAmounts = strings.Join(texts, " ")
-}
-
-// amounts returns the amounts of a charge in the order of ExactAmounts.
-func amounts(c *bill.Charge) []*money.Amount {
-	return []*money.Amount{&c.BilledCost, &c.EffectiveCost, &c.ListCost, &c.ContractedCost, &c.Quantity}
 }

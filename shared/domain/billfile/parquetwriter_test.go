@@ -31,7 +31,7 @@ func TestParquetWriter_RoundTrip(t *testing.T) {
 			if err != nil || totals.Rows != int64(n) {
 				t.Fatalf("%d rows: %v", totals.Rows, err)
 			}
-			for group := range slices.Chunk(charges, 16<<10) {
+			for group := range slices.Chunk(charges, 64<<10) {
 				slices.SortStableFunc(group, byTimeAndResource)
 			}
 			for i := range got {

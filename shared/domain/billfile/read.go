@@ -103,17 +103,6 @@ func (t *Taker) Err() error { return t.err }
 // Totals returns the sums of the charges passed to Take.
 func (t *Taker) Totals() Totals { return t.g.totals }
 
-// ReadColumns reads the named FOCUS columns from a file in FOCUS form. Other fields of the charges are empty, and
-// months are not added up. From Parquet it fetches only these columns. It returns the same errors as Read.
-func ReadColumns(ctx context.Context, columns []string, name string, r cloud.BillReader,
-	take func(*bill.Charge) error,
-) (Totals, error) {
-	g := &reading{name: fault.CleanText(name, nameLength), take: take}
-	return g.watch(r, func(r cloud.BillReader) error {
-		return g.read(ctx, r, func(t table) (layout, error) { return newSelection(columns, t) })
-	})
-}
-
 // watch separates errors of the file's content from errors of reading the file.
 func (g *reading) watch(r cloud.BillReader, read func(cloud.BillReader) error) (Totals, error) {
 	source := &watchedReader{BillReader: r}

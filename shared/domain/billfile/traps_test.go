@@ -160,23 +160,29 @@ func TestRead_GoogleCostTypes(t *testing.T) {
 	}
 }
 
-// TestReadColumns_Few reads only the requested columns from each kind of file.
-func TestReadColumns_Few(t *testing.T) {
+// TestReadBlocks_Few reads only the requested columns from each kind of file.
+func TestReadBlocks_Few(t *testing.T) {
 	for _, file := range []string{"focus/focus_1.0_sample_1000.csv.gz", "focus/focus_1.0_sample_1000.snappy.parquet"} {
 		var billed money.Amount
-		totals, err := billfile.ReadColumns(t.Context(), []string{"BilledCost", "ServiceName"}, file,
-			inMemory(readData(t, file)), func(c *bill.Charge) error {
-				if c.ServiceName == "" || c.SubAccountID != "" || c.BillingCurrency != "" {
-					t.Fatalf("not the columns that were asked for: %+v", c)
+		totals, err := billfile.ReadBlocks(t.Context(), []string{"BilledCost", "ServiceName"}, file,
+			inMemory(readData(t, file)), func(b *bill.Block) error {
+				if len(b.Texts) != 1 || len(b.Amounts) != 1 || len(b.Times) != 0 || b.Tags != nil {
+					t.Fatalf("not the columns that were asked for: %+v", b)
 				}
-				billed = billed.Add(c.BilledCost)
+				for row := range b.Rows {
+					if b.Texts["ServiceName"].At(row) == "" {
+						t.Fatalf("row %d has no service", row)
+					}
+					billed = billed.Add(b.Amounts["BilledCost"].At(row))
+				}
 				return nil
 			})
 		if err != nil || totals.Rows != 1000 || len(totals.Months) != 0 || billed.String() != "20.52022672899" {
 			t.Errorf("%s: %d rows, %s: %v", file, totals.Rows, billed, err)
 		}
 	}
-	_, err := billfile.ReadColumns(t.Context(), []string{"Cost"}, "f", inMemory(fixture(t, "focus.csv")), ignore)
+	_, err := billfile.ReadBlocks(t.Context(), []string{"Cost"}, "f", inMemory(fixture(t, "focus.csv")),
+		func(*bill.Block) error { return nil })
 	if got := fault.Message(err); got != `f: "Cost" is none of the columns of FOCUS that are read` {
 		t.Error(got)
 	}

@@ -1,7 +1,6 @@
 package costquery
 
 import (
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -10,69 +9,56 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
+// timeColumns are the columns of times that a question may name, with the form of their values.
+var timeColumns = map[string]string{"BillingPeriodStart": "2006-01", "ChargePeriodStart": time.DateOnly}
+
 // columns are the columns that a question may name, under their names in FOCUS 1.2.
-var columns = map[string]func(*bill.Charge) string{
-	"BillingAccountId":         func(c *bill.Charge) string { return c.BillingAccountID },
-	"SubAccountId":             func(c *bill.Charge) string { return c.SubAccountID },
-	"SubAccountName":           func(c *bill.Charge) string { return c.SubAccountName },
-	"ProviderName":             func(c *bill.Charge) string { return c.ProviderName },
-	"PublisherName":            func(c *bill.Charge) string { return c.PublisherName },
-	"InvoiceIssuerName":        func(c *bill.Charge) string { return c.InvoiceIssuerName },
-	"InvoiceId":                func(c *bill.Charge) string { return c.InvoiceID },
-	"BillingPeriodStart":       func(c *bill.Charge) string { return c.BillingPeriodStart.Format("2006-01") },
-	"ChargePeriodStart":        func(c *bill.Charge) string { return c.ChargePeriodStart.Format(time.DateOnly) },
-	"ChargeCategory":           func(c *bill.Charge) string { return c.ChargeCategory },
-	"ChargeClass":              func(c *bill.Charge) string { return c.ChargeClass },
-	"ChargeFrequency":          func(c *bill.Charge) string { return c.ChargeFrequency },
-	"ChargeDescription":        func(c *bill.Charge) string { return c.ChargeText },
-	"ServiceCategory":          func(c *bill.Charge) string { return c.ServiceCategory },
-	"ServiceName":              func(c *bill.Charge) string { return c.ServiceName },
-	"RegionId":                 func(c *bill.Charge) string { return c.RegionID },
-	"ResourceId":               func(c *bill.Charge) string { return c.ResourceID },
-	"ResourceName":             func(c *bill.Charge) string { return c.ResourceName },
-	"ResourceType":             func(c *bill.Charge) string { return c.ResourceType },
-	"SkuId":                    func(c *bill.Charge) string { return c.SkuID },
-	"PricingCategory":          func(c *bill.Charge) string { return c.PricingCategory },
-	"PricingUnit":              func(c *bill.Charge) string { return c.Unit },
-	"CommitmentDiscountId":     func(c *bill.Charge) string { return c.CommitmentID },
-	"CommitmentDiscountStatus": func(c *bill.Charge) string { return c.CommitmentStatus },
-	"BillingCurrency":          func(c *bill.Charge) string { return c.BillingCurrency },
-}
+var columns = slices.Sorted(slices.Values(append(bill.TextColumns(), "BillingPeriodStart", "ChargePeriodStart")))
 
 // currency is always a column of the answer if a question sums money, because amounts of different currencies are
 // never added.
 const currency = "BillingCurrency"
 
-const tagPrefix = "Tags."
+const tagPrefix = bill.TagsColumn + "."
 
 // Columns returns the columns that a question may name, sorted. Tags.<key> is permitted in addition.
-func Columns() []string { return slices.Sorted(maps.Keys(columns)) }
+func Columns() []string { return slices.Clone(columns) }
 
-func columnOf(name string) (func(*bill.Charge) string, bool) {
-	if key, ok := strings.CutPrefix(name, tagPrefix); ok && key != "" && len(key) <= maxValueSize && isText(key) {
-		return func(c *bill.Charge) string { return tagOf(c, key) }, true
-	}
-	get, ok := columns[name]
-	return get, ok
+// isColumn reports whether a question may name the column.
+func isColumn(name string) bool {
+	_, tag := tagKey(name)
+	return tag || slices.Contains(columns, name)
 }
 
-func tagOf(c *bill.Charge, key string) string {
-	for _, t := range c.Tags {
-		if t.Key == key {
-			return t.Value
-		}
-	}
-	return ""
+// tagKey returns the key of the column of a tag.
+func tagKey(name string) (string, bool) {
+	key, ok := strings.CutPrefix(name, tagPrefix)
+	return key, ok && key != "" && len(key) <= maxValueSize && isText(key)
 }
 
-// measures are the columns that can be summed.
-var measures = map[string]func(*bill.Charge) money.Amount{
-	"BilledCost":      func(c *bill.Charge) money.Amount { return c.BilledCost },
-	"EffectiveCost":   func(c *bill.Charge) money.Amount { return c.EffectiveCost },
-	"ListCost":        func(c *bill.Charge) money.Amount { return c.ListCost },
-	"PricingQuantity": func(c *bill.Charge) money.Amount { return c.Quantity },
-	"Count":           func(*bill.Charge) money.Amount { return money.FromInt(1) },
-}
+// count is the measure that is 1 for each line.
+const count = "Count"
 
 // Measures returns the columns that can be summed, sorted.
-func Measures() []string { return slices.Sorted(maps.Keys(measures)) }
+func Measures() []string { return []string{"BilledCost", count, "EffectiveCost", "ListCost", "PricingQuantity"} }
+
+// measure is a column that is summed.
+type measure struct {
+	name   string
+	amount *bill.Column[money.Amount] // nil for a column that was not read, which is 0
+	one    money.Amount
+}
+
+func (m *measure) use(b *bill.Block) {
+	m.amount, m.one = b.Amounts[m.name], money.Amount{}
+	if m.name == count {
+		m.one = money.FromInt(1)
+	}
+}
+
+func (m *measure) at(row int) *money.Amount {
+	if m.amount == nil {
+		return &m.one
+	}
+	return &m.amount.Words[m.amount.Numbers[row]]
+}

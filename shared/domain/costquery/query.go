@@ -182,7 +182,7 @@ func (q *Query) checkOrder() error {
 }
 
 func checkColumn(field, name string) error {
-	if _, ok := columnOf(name); ok {
+	if isColumn(name) {
 		return nil
 	}
 	return fault.New(fault.Invalid, "%s: %.64q is none of %s, Tags.<key>", field, name, strings.Join(Columns(), ", "))

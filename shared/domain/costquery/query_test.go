@@ -12,6 +12,7 @@ import (
 	"lamplighter.dev/shared/domain/costquery"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/money"
+	"lamplighter.dev/shared/testkit/chargeblocks"
 )
 
 func on(day int) time.Time { return time.Date(2026, 3, day, 0, 0, 0, 0, time.UTC) }
@@ -38,14 +39,7 @@ var lines = []bill.Charge{
 	place{"RDS", "us-east-1", "blue"}.line(31, "-2", "USD"),
 }
 
-func all(take func(*bill.Charge) error) error {
-	for i := range lines {
-		if err := take(&lines[i]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+var all = chargeblocks.Of(lines...)
 
 func month(q costquery.Query) costquery.Query {
 	q.From, q.To = on(1), on(32)
@@ -128,9 +122,9 @@ func TestRun_TheDaysAreFromAndBeforeTo(t *testing.T) {
 func TestRun_EndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := costquery.Run(ctx, month(costquery.Query{}), func(take func(*bill.Charge) error) error {
+	_, err := costquery.Run(ctx, month(costquery.Query{}), func(take func(*bill.Block) error) error {
 		for {
-			if err := take(&lines[0]); err != nil {
+			if err := all(take); err != nil {
 				return err
 			}
 		}
@@ -142,11 +136,12 @@ func TestRun_EndsWithItsContext(t *testing.T) {
 
 func TestRun_HoldsABoundedNumberOfGroups(t *testing.T) {
 	_, err := costquery.Run(t.Context(), month(costquery.Query{GroupBy: []string{"ResourceId"}}),
-		func(take func(*bill.Charge) error) error {
-			c := lines[0]
+		func(take func(*bill.Block) error) error {
+			k, c := bill.NewCollector(bill.Columns()), lines[0]
 			for i := 0; ; i++ {
 				c.ResourceID = strconv.Itoa(i)
-				if err := take(&c); err != nil {
+				k.Add(&c)
+				if err := take(k.Block()); err != nil {
 					return err
 				}
 			}

@@ -3,10 +3,8 @@ package costquery
 import (
 	"cmp"
 	"context"
-	"encoding/binary"
 	"slices"
 	"strings"
-	"time"
 
 	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/foundation/fault"
@@ -29,15 +27,16 @@ type Answer struct {
 	Scanned  int // line items
 }
 
-// Run answers a checked question. each passes the line items of the question's months to take, and may reuse its
-// argument. More than MaxDistinct groups are fault.Invalid: the question must be narrowed.
-func Run(ctx context.Context, q Query, each func(take func(*bill.Charge) error) error) (Answer, error) {
+// Run answers a checked question. each passes the line items of the question's months to take in blocks, and may reuse
+// its argument. More than MaxDistinct groups are fault.Invalid: the question must be narrowed.
+func Run(ctx context.Context, q Query, each func(take func(*bill.Block) error) error) (Answer, error) {
 	r := newRun(q)
-	err := each(func(c *bill.Charge) error {
-		if r.scanned++; r.scanned%10_000 == 0 && ctx.Err() != nil {
+	err := each(func(b *bill.Block) error {
+		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		return r.add(c)
+		r.scanned += b.Rows
+		return r.add(b)
 	})
 	if err != nil {
 		return Answer{}, err
@@ -45,99 +44,103 @@ func Run(ctx context.Context, q Query, each func(take func(*bill.Charge) error) 
 	return r.answer(), nil
 }
 
+// numbers are those of a group's keys. Keys that the question does not have are 0.
+type numbers [MaxGroups + 1]int32
+
 type run struct {
 	query   Query
-	columns []string
-	keys    []func(*bill.Charge) string
-	sums    []func(*bill.Charge) money.Amount
-	filters []func(*bill.Charge) string
-	tests   []func(string) bool // by filter, reports whether a value meets it
-	groups  map[string]int      // keys, each behind its length → position in rows
+	keys    []key
+	filters []condition
+	sums    []measure
+	days    days
+	groups  map[numbers]int // → position in rows
 	rows    []Row
-	key     []byte
+	last    numbers // of the line before
+	lastRow int     // of last; -1 before the first line
 	scanned int
-	month   month // of the line before
-}
-
-// month is a billing period, with the first and the last day on which its line items count.
-type month struct{ period, first, last time.Time }
-
-// dayOf returns the day on which a line item counts.
-func (m *month) dayOf(c *bill.Charge) time.Time {
-	at := c.ChargePeriodStart
-	if c.BillingPeriodStart.IsZero() {
-		return at
-	}
-	if !c.BillingPeriodStart.Equal(m.period) {
-		m.period = c.BillingPeriodStart
-		y, n, _ := m.period.UTC().Date()
-		m.first = time.Date(y, n, 1, 0, 0, 0, 0, time.UTC)
-		m.last = m.first.AddDate(0, 1, -1)
-	}
-	switch {
-	case at.Before(m.first):
-		return m.first
-	case at.After(m.last):
-		return m.last
-	}
-	return at
 }
 
 func newRun(q Query) *run {
-	r := &run{query: q, columns: q.keys(), groups: map[string]int{}}
-	for _, name := range r.columns {
-		get, _ := columnOf(name)
-		r.keys = append(r.keys, get)
+	r := &run{query: q, groups: map[numbers]int{}, lastRow: -1, days: days{from: q.From, to: q.To}}
+	for _, name := range q.keys() {
+		r.keys = append(r.keys, newKey(name))
 	}
 	for _, name := range q.Measures {
-		r.sums = append(r.sums, measures[name])
+		r.sums = append(r.sums, measure{name: name})
 	}
-	for _, f := range q.Filters {
-		get, _ := columnOf(f.Column)
-		r.filters = append(r.filters, get)
-		r.tests = append(r.tests, f.test())
+	for i := range q.Filters {
+		r.filters = append(r.filters, newCondition(&q.Filters[i]))
 	}
 	return r
 }
 
-func (r *run) add(c *bill.Charge) error {
-	if day := r.month.dayOf(c); day.Before(r.query.From) || !day.Before(r.query.To) || !r.meets(c) {
-		return nil
-	}
-	r.key = r.key[:0]
-	for _, get := range r.keys {
-		v := get(c)
-		r.key = append(binary.AppendUvarint(r.key, uint64(len(v))), v...)
-	}
-	i, ok := r.groups[string(r.key)]
-	if !ok {
-		if len(r.rows) == MaxDistinct {
-			return fault.New(fault.Invalid,
-				"groupBy: %s has more than %d combinations: filter, or group by fewer columns",
-				strings.Join(r.query.GroupBy, ", "), MaxDistinct)
+func (r *run) add(b *bill.Block) error {
+	r.use(b)
+	for row := range b.Rows {
+		if !r.days.meets(row) || !r.meets(row) {
+			continue
 		}
-		i = len(r.rows)
-		r.groups[string(r.key)] = i
-		r.rows = append(r.rows, r.newRow(c))
-	}
-	for n, get := range r.sums {
-		a := get(c)
-		r.rows[i].Amounts[n].Increase(&a)
+		i, err := r.find(row)
+		if err != nil {
+			return err
+		}
+		amounts := r.rows[i].Amounts
+		for n := range r.sums {
+			amounts[n].Increase(r.sums[n].at(row))
+		}
 	}
 	return nil
 }
 
-func (r *run) newRow(c *bill.Charge) Row {
+// use makes b the block of the following rows.
+func (r *run) use(b *bill.Block) {
+	r.days.use(b)
+	for _, k := range r.keys {
+		k.use(b)
+	}
+	for _, f := range r.filters {
+		f.use(b)
+	}
+	for i := range r.sums {
+		r.sums[i].use(b)
+	}
+}
+
+// find returns the position of the row's group.
+func (r *run) find(row int) (int, error) {
+	var at numbers
+	for i, k := range r.keys {
+		at[i] = k.at(row)
+	}
+	if at == r.last && r.lastRow >= 0 {
+		return r.lastRow, nil
+	}
+	i, ok := r.groups[at]
+	if !ok {
+		if len(r.rows) == MaxDistinct {
+			return 0, fault.New(fault.Invalid,
+				"groupBy: %s has more than %d combinations: filter, or group by fewer columns",
+				strings.Join(r.query.GroupBy, ", "), MaxDistinct)
+		}
+		i = len(r.rows)
+		r.groups[at] = i
+		r.rows = append(r.rows, r.newRow(&at))
+	}
+	r.last, r.lastRow = at, i
+	return i, nil
+}
+
+func (r *run) newRow(at *numbers) Row {
 	keys := make([]string, len(r.keys))
-	for i, get := range r.keys {
-		keys[i] = get(c)
+	for i, k := range r.keys {
+		keys[i] = k.word(at[i])
 	}
 	return Row{keys, make([]money.Amount, len(r.sums))}
 }
 
-func (r *run) meets(c *bill.Charge) bool {
-	for i := range r.filters {
-		if !r.tests[i](r.filters[i](c)) {
+func (r *run) meets(row int) bool {
+	for _, f := range r.filters {
+		if !f.meets(row) {
 			return false
 		}
 	}

@@ -15,8 +15,9 @@ import (
 const Table = "line_items"
 
 // SQL returns the question as SQL for Athena, restricted to these periods of the organization. It selects Keys and
-// then, for each measure, a sum and a correction, both as text, which must be added. (An amount of more than 26 places
-// is rounded in its column, and exact in x_ExactAmounts.) One row beyond the limit means that there are more rows.
+// then, for each measure, the sum of whole units and the sum of the rest, both as text, which must be added: DECIMAL has
+// 38 digits, and an amount up to 76. (An amount that does not fit into its column is exact in x_ExactAmounts.) One row
+// beyond the limit means that there are more rows.
 // Every value is a quoted literal with its quotes doubled, so it remains text.
 func (q *Query) SQL(org string, items []cost.LineItems) string {
 	var selected, order []string
@@ -25,7 +26,7 @@ func (q *Query) SQL(org string, items []cost.LineItems) string {
 	}
 	grouped := strings.Join(order, ", ")
 	for _, name := range q.Measures {
-		selected = append(selected, "CAST("+sumOf(name)+" AS VARCHAR)", "CAST("+restOf(name)+" AS VARCHAR)")
+		selected = append(selected, "CAST("+wholeOf(name)+" AS VARCHAR)", "CAST("+restOf(name)+" AS VARCHAR)")
 	}
 	return fmt.Sprintf("SELECT %s FROM %s WHERE %s GROUP BY %s ORDER BY %s, %s LIMIT %d", strings.Join(selected, ", "),
 		Table,
@@ -36,7 +37,7 @@ func (q *Query) firstOrder() string {
 	column, measure, descending := q.sorting()
 	by := strconv.Itoa(column + 1)
 	if column < 0 {
-		by = sumOf(q.Measures[measure])
+		by = orderOf(q.Measures[measure])
 	}
 	if descending {
 		by += " DESC"
@@ -121,21 +122,39 @@ func textOf(name string) string {
 // exactly are the positions of measures in x_ExactAmounts, from 1.
 var exactly = map[string]int{"BilledCost": 1, "EffectiveCost": 2, "ListCost": 3, "PricingQuantity": 5}
 
-func sumOf(measure string) string {
-	if exactly[measure] == 0 {
+// wholeOf returns the sum of a measure in whole units. The rest of each amount is in restOf.
+func wholeOf(measure string) string {
+	n := exactly[measure]
+	if n == 0 {
 		return "COUNT(*)"
 	}
-	return "SUM(" + measure + ")"
+	return fmt.Sprintf("SUM(CASE WHEN x_ExactAmounts <> '' THEN CAST(split_part(split_part(x_ExactAmounts, ' ', %d), "+
+		"'.', 1) AS DECIMAL(38, 0)) ELSE CAST(%s AS DECIMAL(38, 0)) END)", n, units(measure))
 }
 
+// restOf returns the sum of what wholeOf leaves of each amount.
 func restOf(measure string) string {
 	n := exactly[measure]
 	if n == 0 {
 		return "0"
 	}
-	return fmt.Sprintf("SUM(CASE WHEN x_ExactAmounts <> '' THEN CAST(split_part(x_ExactAmounts, ' ', %d) AS "+
-		"DECIMAL(38, 30)) - CAST(%s AS DECIMAL(38, 30)) "+
-		"ELSE CAST(0 AS DECIMAL(38, 30)) END)", n, measure)
+	text := fmt.Sprintf("split_part(x_ExactAmounts, ' ', %d)", n)
+	places := "COALESCE(NULLIF(split_part(" + text + ", '.', 2), ''), '0')"
+	return "SUM(CASE WHEN x_ExactAmounts <> '' THEN CAST(concat(CASE WHEN starts_with(" + text +
+		", '-') THEN '-0.' ELSE '0.' END, " + places + ") AS DECIMAL(38, 30)) " +
+		"ELSE CAST(" + measure + " - " + units(measure) + " AS DECIMAL(38, 30)) END)"
+}
+
+// units returns the value of a column in the nearest whole unit. A column has twelve digits before the point, and the
+// nearest unit one more.
+func units(measure string) string { return "CAST(" + measure + " AS DECIMAL(13, 0))" }
+
+// orderOf returns the sum of a measure to 16 places, by which groups are ordered.
+func orderOf(measure string) string {
+	if exactly[measure] == 0 {
+		return wholeOf(measure)
+	}
+	return "CAST(" + wholeOf(measure) + " AS DECIMAL(38, 16)) + CAST(" + restOf(measure) + " AS DECIMAL(38, 16))"
 }
 
 func quoteAll(all []string) string {

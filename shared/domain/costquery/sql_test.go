@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/costquery"
+	"lamplighter.dev/shared/testkit/chargeblocks"
 )
 
 var update = flag.Bool("update", false, "write the golden file anew")
@@ -164,24 +164,13 @@ func TestRun_CountsOnTheDayOfReports(t *testing.T) {
 	early, late := lines[0], lines[0]
 	early.ChargePeriodStart, late.ChargePeriodStart = on(-40), on(60)
 	first := costquery.Query{From: on(1), To: on(2), Measures: []string{"Count"}}
-	got, err := costquery.Run(t.Context(), first, of(early, late))
+	got, err := costquery.Run(t.Context(), first, chargeblocks.Of(early, late))
 	if err != nil || len(got.Rows) != 1 || got.Rows[0].Amounts[0].String() != "1" {
 		t.Errorf("on the first day: %+v, %v", got, err)
 	}
 	got, err = costquery.Run(t.Context(), costquery.Query{From: on(31), To: on(32), Measures: []string{"Count"}},
-		of(early, late))
+		chargeblocks.Of(early, late))
 	if err != nil || len(got.Rows) != 1 || got.Rows[0].Amounts[0].String() != "1" {
 		t.Errorf("on the last day: %+v, %v", got, err)
-	}
-}
-
-func of(charges ...bill.Charge) func(func(*bill.Charge) error) error {
-	return func(take func(*bill.Charge) error) error {
-		for i := range charges {
-			if err := take(&charges[i]); err != nil {
-				return err
-			}
-		}
-		return nil
 	}
 }

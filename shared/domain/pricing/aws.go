@@ -179,13 +179,32 @@ func rateNodeGroup(c *calculation) {
 	c.addRunning("Nodes ("+c.Class+", linux)", "ec2/"+c.Class+"/linux/default", c.count("desired"))
 }
 
+// rateService prices the tasks of a service on Fargate on demand. Other tasks have a price of another kind or none.
 func rateService(c *calculation) {
-	if c.word("launch_type") == "EC2" {
+	switch on := c.word("launch_type"); {
+	case on == "FARGATE":
+		rateFargate(c)
+	case on == "":
+		c.none("launch_type is not known")
+	case on == "FARGATE_SPOT":
+		c.none("its tasks run on Fargate Spot, whose prices move")
+	case strings.Contains(on, ","):
+		c.none("its tasks are spread over several capacity providers: %s", on)
+	default: // EC2, EXTERNAL, or a capacity provider of the customer's own instances
 		c.none("it runs on instances that are priced by themselves")
-		return
 	}
-	c.addRunning("vCPU", "fargate/vcpu", c.number("task_vcpu").Mul(c.count("desired")))
-	c.addRunning("Memory", "fargate/gib", c.number("task_gib").Mul(c.count("desired")))
+}
+
+func rateFargate(c *calculation) {
+	key := "fargate/"
+	if c.word("architecture") == "ARM64" {
+		key = "fargate/arm/"
+	}
+	if os := c.word("os_family"); strings.HasPrefix(os, "WINDOWS") {
+		c.none("its tasks run on %s, whose license has a price of its own", os)
+	}
+	c.addRunning("vCPU", key+"vcpu", c.number("task_vcpu").Mul(c.count("desired")))
+	c.addRunning("Memory", key+"gib", c.number("task_gib").Mul(c.count("desired")))
 }
 
 func rateCache(c *calculation) {

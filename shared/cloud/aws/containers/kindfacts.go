@@ -34,7 +34,8 @@ func askTasks(ctx context.Context, c ecsAPI, list []ecs.Service, found []cloud.R
 		switch {
 		case !ok:
 		case errs[at] != nil:
-			resource.NoteMissing(r.Facts, errs[at], "ecs:DescribeTaskDefinition", "architecture", "cpu_units")
+			resource.NoteMissing(r.Facts, errs[at], "ecs:DescribeTaskDefinition", "architecture", "cpu_units",
+				"task_vcpu", "task_gib", "os_family")
 		default:
 			addTask(r.Facts, got[at].TaskDefinition)
 		}
@@ -45,10 +46,43 @@ func addTask(f cloud.Facts, t *ecs.TaskDefinition) {
 	if t == nil {
 		return
 	}
-	f["cpu_units"], f["architecture"] = numberIn(sdk.ToString(t.Cpu)), "X86_64"
-	if t.RuntimePlatform != nil && t.RuntimePlatform.CpuArchitecture != "" {
-		f["architecture"] = string(t.RuntimePlatform.CpuArchitecture)
+	f["cpu_units"], f["architecture"], f["os_family"] = numberIn(sdk.ToString(t.Cpu)), "X86_64", "LINUX"
+	addTaskSize(f, "task_vcpu", t.Cpu)
+	addTaskSize(f, "task_gib", t.Memory)
+	p := t.RuntimePlatform
+	if p == nil {
+		return
 	}
+	if p.CpuArchitecture != "" {
+		f["architecture"] = string(p.CpuArchitecture)
+	}
+	if os := sdk.ToString(p.OperatingSystemFamily); os != "" {
+		f["os_family"] = os
+	}
+}
+
+// addTaskSize adds the size of a task, which AWS states in 1/1024 of a CPU and in MiB. Only tasks of Fargate must state
+// it.
+func addTaskSize(f cloud.Facts, name string, size *string) {
+	if n := numberIn(sdk.ToString(size)); n > 0 {
+		f[name] = n / 1024
+	}
+}
+
+// launchType returns where the tasks of a service run: the launch type, or the capacity providers by name. A provider
+// without weight and base runs nothing.
+func launchType(s ecs.Service) string {
+	var names []string
+	for _, p := range s.CapacityProviderStrategy {
+		if p.Weight > 0 || p.Base > 0 || len(s.CapacityProviderStrategy) == 1 {
+			names = append(names, sdk.ToString(p.CapacityProvider))
+		}
+	}
+	if len(names) == 0 {
+		return string(s.LaunchType)
+	}
+	slices.Sort(names)
+	return strings.Join(slices.Compact(names), ",")
 }
 
 // askVersionLag adds the number of minor versions that node groups are behind their cluster.
@@ -79,15 +113,12 @@ func numberIn(s string) float64 {
 
 func serviceFacts(s ecs.Service, scaled *Scaling) cloud.Facts {
 	f := cloud.Facts{
-		"launch_type": string(s.LaunchType), "desired": float64(s.DesiredCount), "running": float64(s.RunningCount),
+		"launch_type": launchType(s), "desired": float64(s.DesiredCount), "running": float64(s.RunningCount),
 		"strategy": string(s.SchedulingStrategy), "circuit_breaker": false, "autoscaled": scaled != nil,
 		"min_capacity": 0.0,
 		"rollout_failed": slices.ContainsFunc(s.Deployments, func(d ecs.Deployment) bool {
 			return d.RolloutState == ecs.DeploymentRolloutStateFailed
 		}),
-	}
-	if len(s.CapacityProviderStrategy) > 0 {
-		f["launch_type"] = sdk.ToString(s.CapacityProviderStrategy[0].CapacityProvider)
 	}
 	if c := s.DeploymentConfiguration; c != nil && c.DeploymentCircuitBreaker != nil {
 		f["circuit_breaker"] = c.DeploymentCircuitBreaker.Enable

@@ -84,12 +84,15 @@ type Service struct {
 // TaskDefinition is a part of responses.
 type TaskDefinition struct {
 	Cpu             *string          `json:"cpu"`
+	Memory          *string          `json:"memory"`
 	RuntimePlatform *RuntimePlatform `json:"runtimePlatform"`
 }
 
 // CapacityProviderStrategyItem is a part of responses.
 type CapacityProviderStrategyItem struct {
+	Base             int32   `json:"base"`
 	CapacityProvider *string `json:"capacityProvider"`
+	Weight           int32   `json:"weight"`
 }
 
 // DeploymentConfiguration is a part of responses.
@@ -117,7 +120,8 @@ type Tag struct {
 
 // RuntimePlatform is a part of responses.
 type RuntimePlatform struct {
-	CpuArchitecture CPUArchitecture `json:"cpuArchitecture"`
+	CpuArchitecture       CPUArchitecture `json:"cpuArchitecture"`
+	OperatingSystemFamily *string         `json:"operatingSystemFamily"`
 }
 
 // DeploymentCircuitBreaker is a part of responses.

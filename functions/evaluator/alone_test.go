@@ -17,8 +17,8 @@ import (
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/testkit/apitest"
-	"lamplighter.dev/shared/testkit/race"
 	"lamplighter.dev/shared/testkit/inventorytest"
+	"lamplighter.dev/shared/testkit/race"
 )
 
 // broken is a store on which the calls that a test names fail.

@@ -65,7 +65,8 @@ var partDeletions = map[string]string{
 	"removeGroupResource": "a member of a resource group", "removeTeamMember": "a member of a team",
 	"removeTeamResource": "a resource of a team",
 	"detachFromSchedule": "an attachment of a schedule", "deregisterCluster": "a registration of a cloud account",
-	"leaveOrganisation": "removeUser for the caller",
+	"leaveOrganisation":     "removeUser for the caller",
+	"withdrawBillingImport": "the months of an upload, whose record stays",
 }
 
 // TestReferences_EachFieldThatNamesARecordIsDeclared looks for members of request bodies that name records and stand

@@ -77,10 +77,9 @@ func (s *service) importOperations(g *rest.Group) {
 		Status:   http.StatusAccepted,
 		Statuses: []int{http.StatusNotFound, http.StatusConflict},
 		Summary:  "Withdraw an uploaded file",
-		Description: "Restores the months that the file replaced, as they were before. A month that had no bill before " +
-			"has none again, and a month that a later file or delivery replaced stays. A file that was not " +
-			"imported yet " +
-			"is not imported any more. The record stays for 90 days after the upload, as long as a file can be " +
-			"withdrawn. A file whose import runs is not withdrawn (409). Poll statusURL until the status is withdrawn.",
+		Description: "Restores the months that the file replaced, as they were before. A month that had no bill " +
+			"before has none again, and a month that a later file or delivery replaced stays. A file that was not " +
+			"imported yet is not imported any more. A file whose import runs is not withdrawn (409). Files can be " +
+			"withdrawn for 90 days, as long as their records stay. Poll statusURL until the status is withdrawn.",
 	}, s.withdrawImport)
 }

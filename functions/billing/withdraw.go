@@ -65,7 +65,7 @@ func (s *service) startWithdrawal(ctx context.Context, before, u *billimport.Upl
 }
 
 // replaceUpload replaces the record of an upload, if its status is still that of before.
-func (s *service) replaceUpload(ctx context.Context, before, u *billimport.Upload, more ...table.Write) error { //nolint:revive // which one, by which one
+func (s *service) replaceUpload(ctx context.Context, before, u *billimport.Upload, more ...table.Write) error {
 	put, err := billimport.PutUpload(identity.CallerOrg(ctx), *u, table.Equal("status", string(before.Status)))
 	if err != nil {
 		return err

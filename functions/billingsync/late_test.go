@@ -24,7 +24,8 @@ func chargeOf(amount, period, start, class string) string {
 		"Warehouse,Snowflake," + class + "\n"
 }
 
-const classHeader = "BilledCost,EffectiveCost,ListCost,BillingCurrency,BillingAccountId,BillingPeriodStart,BillingPeriodEnd,ChargePeriodStart,ChargePeriodEnd,ChargeCategory,ServiceName,ProviderName,ChargeClass\n"
+const classHeader = "BilledCost,EffectiveCost,ListCost,BillingCurrency,BillingAccountId,BillingPeriodStart," +
+	"BillingPeriodEnd,ChargePeriodStart,ChargePeriodEnd,ChargeCategory,ServiceName,ProviderName,ChargeClass\n"
 
 // TestUpload_KeepsChargesOfOtherTimesInTheirBillingPeriod: each row counts in the month of its billing period, is
 // counted by its class, and keeps its own date as a line item.

@@ -27,7 +27,7 @@ func (s *fixture) uploadLater(rows ...string) string {
 }
 
 // withdraw withdraws an import and waits for its end.
-func (s *fixture) withdraw(importID string) billing.ImportedFile {
+func (s *fixture) withdraw(importID string) {
 	s.Helper()
 	s.Call(alice, "DELETE /billing/imports/"+importID, nil).Want(202, importID)
 	s.idle()
@@ -35,7 +35,6 @@ func (s *fixture) withdraw(importID string) billing.ImportedFile {
 	if got.Status != "withdrawn" {
 		s.Errorf("%+v", got)
 	}
-	return got
 }
 
 // wantMonths compares the costs and the number of line items of October and September.

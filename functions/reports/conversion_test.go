@@ -125,10 +125,13 @@ func (a *fixture) checkReports(f *billSet) {
 	for _, path := range []string{
 		"/reports/trends?cost=", "/reports/trends?granularity=week&cost=", "/reports/providers/summary?cost=",
 		"/reports/costs/resources?limit=100&cost=", "/reports/teams?cost=", "/reports/teams/trends?cost=",
-		"/reports/tags/env?cost=", "/reports/tags/trends?tag_key=env&cost=",
+		"/reports/tags/env?cost=", "/reports/trends?granularity=month&cost=", "/reports/tags/trends?tag_key=env&cost=",
 	} {
 		a.checkItems(path+"billed&period=2026-02", billed)
 		a.checkItems(path+"effective&period=2026-02", effective)
+	}
+	for _, path := range []string{"/reports/tags", "/reports/teams/" + a.web, "/reports/teams/unassigned"} {
+		a.get(path + "?cost=billed&period=2026-02").Want(http.StatusOK)
 	}
 	for _, dims := range []string{"provider,service_name", "team_id,resource_uid,cloud_account_id", "tag:env,region"} {
 		b := apitest.Data[Breakdown](a.get("/reports/costs/breakdown?period=2026-02&dims=" + dims))

@@ -21,11 +21,11 @@ func (s *service) costOperations(g *rest.Group) {
 		Scoped:   true,
 		Statuses: []int{http.StatusBadRequest, http.StatusNotFound},
 		Summary:  "Get the costs of a resource",
-		Description: "By day, in UTC; the days add up to totalUSD. The current month unless other days are requested, " +
-			"at most 800: from is the first day and to the day after the last; period is a month. Costs are invoiced " +
-			"amounts where they exist; estimated says that public prices stand in for days that are not billed " +
-			"yet. The " +
-			"whole cost is shown, also of a resource that several teams own. cost is billed by default.",
+		Description: "By day, in UTC; the days add up to totalUSD. The current month unless other days are " +
+			"requested, at most 800: from is the first day and to the day after the last; period is a month. Costs " +
+			"are invoiced amounts where they exist; estimated says that public prices stand in for days that are " +
+			"not billed yet. The whole cost is shown, also of a resource that several teams own. cost is billed by " +
+			"default.",
 	}, s.getCosts)
 }
 

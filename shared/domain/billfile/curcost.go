@@ -47,7 +47,8 @@ func (l *curLayout) priceOther(invoiced money.Amount) {
 		l.charge(bill.Tax, invoiced, invoiced)
 	case "Credit":
 		l.charge(bill.Credit, invoiced, invoiced)
-	case "Refund":
+	case "Refund": // AWS may grant it months after the charge
+		l.out.ChargeClass = bill.Correction
 		l.priceRefund(invoiced)
 	default: // EdpDiscount, PrivateRateDiscount, BundledDiscount, and unknown types
 		l.charge(bill.Adjustment, invoiced, invoiced)
@@ -63,10 +64,9 @@ func (l *curLayout) priceFee(invoiced money.Amount) {
 	l.out.ChargeFrequency = "One-Time"
 }
 
-// priceRefund prices a refund, which AWS may grant months after the charge, like the charge that it takes back: the
-// effective cost of a commitment's fee is 0, because its cost is in the use that it covers.
+// priceRefund prices a refund like the charge that it takes back: the effective cost of a commitment's fee is 0,
+// because its cost is in the use that it covers.
 func (l *curLayout) priceRefund(invoiced money.Amount) {
-	l.out.ChargeClass = bill.Correction
 	switch {
 	case l.planARN != "":
 		l.chargeCommitment(l.planARN, invoiced, money.Amount{})

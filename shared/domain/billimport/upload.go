@@ -32,7 +32,7 @@ const (
 	UploadRunning   UploadStatus = "running"
 	UploadSucceeded UploadStatus = "succeeded"
 	UploadFailed    UploadStatus = "failed"
-	// the periods that the upload replaced are being restored, or are restored
+	// UploadWithdrawing and UploadWithdrawn: the periods that the upload replaced are being restored, or are restored.
 	UploadWithdrawing UploadStatus = "withdrawing"
 	UploadWithdrawn   UploadStatus = "withdrawn"
 )

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/oklog/ulid/v2"
 
@@ -15,20 +14,8 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// idleKept is how long an unreferenced generation is kept, so that readers that have begun can finish.
-const idleKept = 7 * 24 * time.Hour
-
 // swapTries limits how often a swap is repeated after another import of the period was faster.
 const swapTries = 8
-
-// idle records that no pointer names a generation, or not yet, and the time from which it may be deleted.
-type idle struct {
-	Generation string    `json:"gen"`
-	Due        time.Time `json:"due"`
-	Folder     string    `json:"folder,omitempty"` // of its line items, deleted with it
-}
-
-func idleKey(org, generation string) table.Key { return key(org, idlePrefix+generation) }
 
 func (s *Store) newGeneration() string {
 	return strings.ToLower(ulid.MustNew(ulid.Timestamp(s.clock.Now()), ulid.DefaultEntropy()).String())
@@ -80,22 +67,6 @@ func (s *Store) Summarize(ctx context.Context, org string, months ...Month) erro
 		}
 	}
 	return s.sweep(ctx, org)
-}
-
-// announce lists a generation before any of its chunks is written, so that the chunks of a process that died are
-// found.
-func (s *Store) announce(ctx context.Context, org, generation, folder string) error {
-	w, err := s.putIdle(org, idle{generation, s.clock.Now().UTC().Add(idleKept), folder})
-	if err != nil {
-		return err
-	}
-	_, err = s.table.Write(ctx, w)
-	return fault.Wrap("announce a generation of costs of "+org, err)
-}
-
-func (*Store) putIdle(org string, g idle) (table.Write, error) {
-	it, err := table.NewItem(idleKey(org, g.Generation), g)
-	return table.Put(it), err
 }
 
 // write writes the chunks of all lines, block by block.
@@ -255,24 +226,11 @@ func (s *Store) point(ctx context.Context, org string, old, next *pointer, items
 		}
 		ws = append(ws, w)
 	}
-	idles, err := s.putIdles(org, old, next, until)
+	idles, err := putIdles(org, until, old, next)
 	if err != nil {
 		return err
 	}
 	return s.table.Transact(ctx, append(ws, idles...)...)
-}
-
-// putIdles returns the writes that mark the generations as idle that old names and next does not.
-func (s *Store) putIdles(org string, old, next *pointer, until time.Time) ([]table.Write, error) { //nolint:revive // of which two, and until when
-	var out []table.Write
-	for _, generation := range old.only(next) {
-		w, err := s.putIdle(org, idle{generation, until, old.folderOf(org, generation)})
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, w)
-	}
-	return out, nil
 }
 
 // only returns the generations that p names and other does not.
@@ -284,55 +242,4 @@ func (p *pointer) only(other *pointer) []string {
 		}
 	}
 	return out
-}
-
-// sweep deletes the generations that have been idle for idleKept.
-func (s *Store) sweep(ctx context.Context, org string) error {
-	q := table.Query{PK: PK(org), Prefix: idlePrefix, Limit: 1000}
-	for more := true; more; more = q.Cursor != "" {
-		all, next, err := table.ReadPage[idle](ctx, s.table, q)
-		if err == nil {
-			err = s.sweepIdle(ctx, org, all)
-		}
-		if err != nil {
-			return err
-		}
-		q.Cursor = next
-	}
-	return nil
-}
-
-func (s *Store) sweepIdle(ctx context.Context, org string, all []idle) (err error) {
-	for _, g := range all {
-		if g.Due.After(s.clock.Now()) || g.Folder != "" && s.files == nil { // a process with files deletes it
-			continue
-		}
-		if err = s.eraseItems(ctx, g.Folder); err == nil {
-			err = s.deleteGeneration(ctx, org, g.Generation)
-		}
-		if err != nil {
-			return fmt.Errorf("delete generation %s of costs: %w", g.Generation, err)
-		}
-	}
-	return nil
-}
-
-func (s *Store) deleteGeneration(ctx context.Context, org, generation string) error {
-	q := table.Query{PK: PK(org) + "#" + generation, Limit: 100}
-	for {
-		page, err := s.table.Query(ctx, q)
-		if err != nil {
-			return err
-		}
-		ws := make([]table.Write, len(page.Items))
-		for i, it := range page.Items {
-			ws[i] = table.Delete(it.Key)
-		}
-		if err = s.table.BatchWrite(ctx, ws...); err != nil {
-			return err
-		}
-		if q.Cursor = page.Next; q.Cursor == "" {
-			return s.table.BatchWrite(ctx, table.Delete(idleKey(org, generation)))
-		}
-	}
 }

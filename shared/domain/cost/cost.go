@@ -41,9 +41,8 @@ const (
 	GroupDim    = "group_id"
 	ResourceDim = "resource_uid" // the native ID in the inventory, else the name on the bill
 	CategoryDim = "charge_category"
-	// "" for an ordinary charge, Correction or Late; "" for all charges that an earlier version imported
-	ClassDim    = "charge_class"
-	CurrencyDim = "currency" // before conversion
+	ClassDim    = "charge_class" // Correction, Late, or "" for other charges and for all of an earlier version
+	CurrencyDim = "currency"     // before conversion
 	TagDim      = "tag:"
 	TagKeysDim  = "tag_keys" // the tag keys of a charge, one on each line, sorted: for tag coverage
 )
@@ -58,9 +57,9 @@ const (
 
 // The values of ClassDim for charges that do not show how much a day cost.
 const (
-	// a refund, or another correction of a month that was invoiced before
+	// Correction is a refund, or another correction of a month that was invoiced before.
 	Correction = bill.Correction
-	// Usage dated more than a day outside of the month of its bill. It counts on the nearest day of the month.
+	// Late is usage dated more than a day outside of the month of its bill. It counts on the nearest day of the month.
 	Late = "Late"
 )
 

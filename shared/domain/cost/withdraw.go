@@ -119,7 +119,7 @@ func (s *Store) restore(ctx context.Context, org string, now *pointer, before *r
 	for _, generation := range next.only(now) {
 		ws = append(ws, table.Delete(idleKey(org, generation)))
 	}
-	idles, err := s.putIdles(org, now, &next, s.clock.Now().UTC().Add(idleKept))
+	idles, err := putIdles(org, s.clock.Now().UTC().Add(idleKept), now, &next)
 	if err != nil {
 		return err
 	}

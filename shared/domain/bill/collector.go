@@ -88,10 +88,10 @@ func NewCollector(columns []string) *Collector {
 
 func (k *Collector) addColumn(name string) {
 	if of, ok := textFields[name]; ok {
-		k.block.Texts[name] = addWords(k, of)
+		k.block.Texts[name] = addRepeating(k, of)
 	}
 	if of, ok := timeFields[name]; ok {
-		k.block.Times[name] = addWords(k, of)
+		k.block.Times[name] = addRepeating(k, of)
 	}
 	if of, ok := amountFields[name]; ok {
 		k.block.Amounts[name] = addValues(k, of)
@@ -132,44 +132,31 @@ func (k *Collector) Block() *Block {
 	return &k.block
 }
 
-// mostWords is the number of words from which a column begins another edition.
-const mostWords = 16 << 10
-
-// words is a column of values that repeat often.
-type words[T comparable] struct {
+// repeating is a column of values that are mostly those of the charge before. It does not look for equal values further
+// back: that costs more than to convert them once more.
+type repeating[T comparable] struct {
 	Column[T]
-	of      func(*Charge) *T
-	numbers map[T]int32
+	of func(*Charge) *T
 }
 
-func addWords[T comparable](k *Collector, of func(*Charge) *T) *Column[T] {
-	w := &words[T]{of: of, numbers: map[T]int32{}}
-	k.fields = append(k.fields, w)
-	return &w.Column
+func addRepeating[T comparable](k *Collector, of func(*Charge) *T) *Column[T] {
+	r := &repeating[T]{of: of}
+	k.fields = append(k.fields, r)
+	return &r.Column
 }
 
-func (w *words[T]) begin() {
-	w.Numbers = w.Numbers[:0]
-	if len(w.Words) > mostWords {
-		clear(w.numbers)
-		w.Words = w.Words[:0]
-		w.Edition++
-	}
+func (r *repeating[T]) begin() {
+	r.Words, r.Numbers = r.Words[:0], r.Numbers[:0]
+	r.Edition++
 }
 
-func (w *words[T]) add(c *Charge) {
-	value := *w.of(c)
-	if n := len(w.Numbers); n > 0 && w.Words[w.Numbers[n-1]] == value {
-		w.Numbers = append(w.Numbers, w.Numbers[n-1])
-		return
+func (r *repeating[T]) add(c *Charge) {
+	value, n := r.of(c), len(r.Words)
+	if n == 0 || r.Words[n-1] != *value {
+		r.Words = append(r.Words, *value)
+		n++
 	}
-	number, found := w.numbers[value]
-	if !found {
-		number = int32(len(w.Words)) //nolint:gosec // mostWords and a block
-		w.numbers[value] = number
-		w.Words = append(w.Words, value)
-	}
-	w.Numbers = append(w.Numbers, number)
+	r.Numbers = append(r.Numbers, int32(n-1)) //nolint:gosec // of a block
 }
 
 // values is a column of values that seldom repeat.

@@ -150,7 +150,7 @@ func openFile(b *testing.B, path string, read func(onDisk) (billfile.Totals, err
 	return totals
 }
 
-// group is the key of a resource's daily sums: the numbers of its day, provider, account, service and region.
+// group is the key of a resource's daily sums: the day, and the numbers of provider, account, service and region.
 type group [5]int32
 
 type sums struct{ billed, effective money.Amount }
@@ -158,7 +158,7 @@ type sums struct{ billed, effective money.Amount }
 // dailySums adds charges up by day, provider, account, service, region and resource. It compares only the groups of
 // the resource, because a resource has few.
 type dailySums struct {
-	days      *bill.Numbering[time.Time]
+	days      *bill.Translation[time.Time, int32]
 	texts     [4]*bill.Numbering[string]
 	resources *bill.Numbering[string]
 	first     []int32 // of a resource: the number of its newest group, 0 for none
@@ -181,7 +181,7 @@ type dailySum struct {
 func newDailySums() *dailySums {
 	same := func(s string) string { return s }
 	d := &dailySums{
-		days:      bill.NewNumbering(func(t time.Time) string { return t.Format(time.DateOnly) }),
+		days:      bill.NewTranslation(func(t time.Time) int32 { return int32(t.Unix() / 86400) }),
 		resources: bill.NewNumbering(same), groups: [][]dailySum{make([]dailySum, perChunk)},
 	}
 	for i := range d.texts {
@@ -191,14 +191,15 @@ func newDailySums() *dailySums {
 }
 
 func (d *dailySums) take(b *bill.Block) error {
-	d.days.Use(b.Times["ChargePeriodStart"])
+	start := b.Times["ChargePeriodStart"]
+	days := d.days.Of(start)
 	d.resources.Use(b.Texts["ResourceId"])
 	for i, name := range [...]string{"ProviderName", "SubAccountId", "ServiceName", "RegionId"} {
 		d.texts[i].Use(b.Texts[name])
 	}
 	billed, effective := b.Amounts["BilledCost"], b.Amounts["EffectiveCost"]
 	for row := range b.Rows {
-		s := &d.at(d.find(row)).sums
+		s := &d.at(d.find(row, days[start.Numbers[row]])).sums
 		s.billed.Increase(&billed.Words[billed.Numbers[row]])
 		s.effective.Increase(&effective.Words[effective.Numbers[row]])
 	}
@@ -218,8 +219,8 @@ func (d *dailySums) takeCharge() (take func(*bill.Charge) error, end func()) {
 }
 
 // find returns the number of the row's group.
-func (d *dailySums) find(row int) int32 {
-	key := group{d.days.At(row)}
+func (d *dailySums) find(row int, day int32) int32 {
+	key := group{day}
 	for i, t := range d.texts {
 		key[i+1] = t.At(row)
 	}

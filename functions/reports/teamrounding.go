@@ -76,7 +76,9 @@ func move(parts []roundedShare, missing money.Amount, within bool) money.Amount 
 }
 
 // lossOf returns how far the share is from its exact value after a step.
-func (p *roundedShare) lossOf(step money.Amount) money.Amount { return p.shown.Add(step).Sub(p.exact).Abs() }
+func (p *roundedShare) lossOf(step money.Amount) money.Amount {
+	return p.shown.Add(step).Sub(p.exact).Abs()
+}
 
 func floorCent(a money.Amount) money.Amount {
 	if r := a.Round(2); r.Cmp(a) <= 0 {

@@ -94,10 +94,11 @@ func (s *service) listTeams(ctx context.Context, in *report.Asked) (TeamCosts, e
 // team, and the shared costs add up to what they are in total.
 func newTeamCosts(sp *teamSplit) []TeamCost {
 	ids := sp.inOrder()
-	sums, direct, shared := make([]money.Amount, len(ids)), make([]money.Amount, len(ids)), make([]money.Amount, len(ids))
-	for i, id := range ids {
+	var sums, direct, shared []money.Amount
+	for _, id := range ids {
 		c := sp.of[id]
-		sums[i], direct[i], shared[i] = c.sum(), money.Sum(c.direct...), money.Sum(c.shared...)
+		sums, direct = append(sums, c.sum()), append(direct, money.Sum(c.direct...))
+		shared = append(shared, money.Sum(c.shared...))
 	}
 	shown := cents(sums)
 	shares := roundShares(direct, shared, shown)

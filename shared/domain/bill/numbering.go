@@ -11,7 +11,9 @@ type Numbering[T any] struct {
 }
 
 // NewNumbering returns a Numbering of columns whose words have the given texts.
-func NewNumbering[T any](text func(T) string) *Numbering[T] { return &Numbering[T]{text: text, texts: newTextSet()} }
+func NewNumbering[T any](text func(T) string) *Numbering[T] {
+	return &Numbering[T]{text: text, texts: newTextSet()}
+}
 
 // Use makes the column that of the following calls of At. Call it for each block.
 func (n *Numbering[T]) Use(c *Column[T]) {

@@ -89,6 +89,9 @@ func newBlockSource(columns []string, t table) (blockSource, error) {
 	if p, ok := t.(*parquetTable); ok {
 		return newParquetBlocks(p, bound)
 	}
+	for _, b := range bound {
+		b.cache.shares = true
+	}
 	s.collector = bill.NewCollector(columns)
 	return s, t.bind(bound)
 }

@@ -92,10 +92,11 @@ func randomPlainRow(r *rand.Rand) plainRow {
 
 func randomWordRow(r *rand.Rand) wordRow {
 	row := wordRow{
-		BilledCost: float64(r.IntN(100)) / 8, ListCost: randomFloat(r), BillingCurrency: []string{"USD", "EUR"}[r.IntN(2)],
-		ChargeCategory: "Tax", BillingPeriodStart: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC),
-		ChargePeriodStart: time.Date(2026, 3, 1+r.IntN(31), 0, 0, 0, 0, time.UTC),
-		ServiceName:       randomText(r), SubAccountID: strconv.Itoa(r.IntN(5)), ResourceID: randomText(r),
+		BilledCost: float64(r.IntN(100)) / 8, ListCost: randomFloat(r),
+		BillingCurrency: []string{"USD", "EUR"}[r.IntN(2)], ChargeCategory: "Tax",
+		BillingPeriodStart: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC),
+		ChargePeriodStart:  time.Date(2026, 3, 1+r.IntN(31), 0, 0, 0, 0, time.UTC),
+		ServiceName:        randomText(r), SubAccountID: strconv.Itoa(r.IntN(5)), ResourceID: randomText(r),
 	}
 	row.EffectiveCost[15-r.IntN(8)] = byte(r.IntN(256))
 	if r.IntN(3) == 0 {
@@ -216,7 +217,8 @@ func TestNumbering_AgreesWithTexts(t *testing.T) {
 	found := map[string]int32{}
 	for range 4 {
 		file := randomParquet(t, r, randomWordRow)
-		_, err := billfile.ReadBlocks(t.Context(), []string{"ResourceId"}, "f", inMemory(file), func(b *bill.Block) error {
+		columns := []string{"ResourceId"}
+		_, err := billfile.ReadBlocks(t.Context(), columns, "f", inMemory(file), func(b *bill.Block) error {
 			c := b.Texts["ResourceId"]
 			numbering.Use(c)
 			for row := range b.Rows {

@@ -25,6 +25,27 @@ type cache struct {
 	seed  maphash.Seed
 	texts []string // indexed by hash; a new text replaces the one at its index
 	tags  map[string][]bill.Tag
+	// shares makes text put texts one after the other into memory that they share, without looking for equal ones. It
+	// is set for blocks, whose users do not keep texts.
+	shares bool
+	shared strings.Builder
+}
+
+// sharedBytes is the size of the memory that texts share.
+const sharedBytes = 64 << 10
+
+// share returns b as a part of a longer text.
+func (c *cache) share(b []byte) string {
+	if isNull(b) || !utf8.Valid(b) || len(b) > sharedBytes {
+		return plainText(b)
+	}
+	if c.shared.Cap()-c.shared.Len() < len(b) {
+		c.shared = strings.Builder{}
+		c.shared.Grow(sharedBytes)
+	}
+	from := c.shared.Len()
+	_, _ = c.shared.Write(b) // it never fails
+	return c.shared.String()[from:]
 }
 
 func newCache() *cache {
@@ -33,6 +54,9 @@ func newCache() *cache {
 
 // text returns b as a string. It returns the same string as before if that is in the cache.
 func (c *cache) text(b []byte) string {
+	if c.shares {
+		return c.share(b)
+	}
 	if len(b) == 0 || len(b) > longestCached {
 		return plainText(b)
 	}

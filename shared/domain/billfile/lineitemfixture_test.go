@@ -93,7 +93,8 @@ func random(r *rand.Rand) bill.Charge {
 	case 1:
 		c.Quantity = money.MustParse("98765432109876543." + strings.Repeat("3", 30))
 	case 2:
-		c.Quantity, c.BilledCost = money.MustParse("999999999999.9"), money.MustParse("-123456789.0000000000000000000000000001")
+		c.Quantity = money.MustParse("999999999999.9")
+		c.BilledCost = money.MustParse("-123456789.0000000000000000000000000001")
 	}
 	return c
 }

@@ -40,7 +40,9 @@ func tagKey(name string) (string, bool) {
 const count = "Count"
 
 // Measures returns the columns that can be summed, sorted.
-func Measures() []string { return []string{"BilledCost", count, "EffectiveCost", "ListCost", "PricingQuantity"} }
+func Measures() []string {
+	return []string{"BilledCost", count, "EffectiveCost", "ListCost", "PricingQuantity"}
+}
 
 // measure is a column that is summed.
 type measure struct {

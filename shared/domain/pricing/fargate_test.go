@@ -13,7 +13,8 @@ func fargateTable(tb testing.TB) *pricing.Table {
 	tb.Helper()
 	t := &pricing.Table{}
 	for key, price := range map[string]string{
-		"fargate/vcpu": "0.04048", "fargate/gib": "0.004445", "fargate/arm/vcpu": "0.03238", "fargate/arm/gib": "0.00356",
+		"fargate/vcpu": "0.04048", "fargate/gib": "0.004445",
+		"fargate/arm/vcpu": "0.03238", "fargate/arm/gib": "0.00356",
 	} {
 		t.Add(cloud.Price{Key: key, Unit: cloud.PerHour, USD: amount(tb, price)})
 	}

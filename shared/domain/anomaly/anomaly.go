@@ -102,8 +102,8 @@ const (
 	leastDays  = 4  // days of data; with fewer days nothing is judged
 	leastAge   = 14 // days, with the gate MinimumHistory
 	bandDays   = 28
-	Rejudged   = 7                   // days that are judged anew, since bills restate them
-	WindowDays = bandDays + Rejudged // days of a series that a pass needs
+	Rejudged   = 7                       // days that are judged anew, since bills restate them
+	WindowDays = comparedDays + Rejudged // days of a series that a pass needs
 	// days before the judged ones, for bills that come months late; together they are all days that are kept.
 	Backfilled = 83
 )

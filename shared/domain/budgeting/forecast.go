@@ -105,7 +105,7 @@ func (t *Trail) deviation() float64 {
 	}
 	squares := 0.0
 	for i, a := range t.Usage {
-		e := float(a.Sub(profile[t.weekday(i)]))
+		e := a.Sub(profile[t.weekday(i)]).Float64()
 		squares += e * e
 	}
 	return math.Sqrt(squares / float64(max(len(t.Usage)-known, 1)))

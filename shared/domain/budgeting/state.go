@@ -118,7 +118,7 @@ func (s *State) PercentUsed() float64 {
 	if down.Cmp(tenths) > 0 {
 		down = down.Sub(money.FromInt(1))
 	}
-	return float(down) / 10
+	return down.Float64() / 10
 }
 
 var badness = map[Signal]int{Red: 0, Yellow: 1, Green: 2}

@@ -2,19 +2,10 @@ package budgeting
 
 import (
 	"slices"
-	"strconv"
 	"time"
 
 	"lamplighter.dev/shared/foundation/money"
 )
-
-func float(a money.Amount) float64 {
-	f, err := strconv.ParseFloat(a.String(), 64)
-	if err != nil {
-		return 0 // unreachable: the text of an Amount is a number
-	}
-	return f
-}
 
 // Signal is the state of a budget as a colour.
 type Signal string

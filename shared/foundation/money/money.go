@@ -75,6 +75,16 @@ func (a Amount) Scaled(places int) (n int64, ok bool) {
 	return n, true
 }
 
+// Float64 returns a as a floating point number, for estimates only. Sums of it are not exact.
+func (a Amount) Float64() float64 {
+	magnitude := a.Abs().v
+	f := magnitude.Float64() / 1e30
+	if a.Sign() < 0 {
+		return -f
+	}
+	return f
+}
+
 func (a Amount) signed(negative bool) Amount {
 	if negative {
 		a.v.Neg(&a.v)

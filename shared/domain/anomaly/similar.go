@@ -22,7 +22,7 @@ const (
 	repetitions                       = 3 // of an interval: the expected cost is their median
 )
 
-// The limits of recognizing a pattern and recurring costs. They were measured: docs/decisions/059.
+// The limits of recognizing a pattern and recurring costs. They were measured: docs/decisions/066.
 const (
 	patternDays    = 28   // days over which the deviations of patterns are compared
 	leastPattern   = 14   // of these, days that an interval must predict
@@ -104,7 +104,8 @@ func (h *history) findInterval() {
 			continue
 		}
 		got := h.deviationsOf(func(i int) (float64, bool) { return h.repeated(i, interval) })
-		if mean := trimmedMean(got); len(got) >= leastPattern && mean <= least {
+		mean := trimmedMean(got)
+		if better := mean < least || h.interval == 0 && mean <= least; better && len(got) >= leastPattern {
 			least, h.interval, h.deviations = mean*clearlyBetter, interval, got
 		}
 	}

@@ -38,7 +38,7 @@ type BurnDay struct {
 }
 
 // BurnDown returns one day for each day of the period. spent are the known days. The following days are forecast from
-// t, with fees on the first day of a month.
+// t.
 func (b *Budget) BurnDown(from time.Time, spent []money.Amount, t *Trail) []BurnDay {
 	n := int64(t.To.Sub(from) / (24 * time.Hour))
 	ahead := t.Days()
@@ -52,9 +52,6 @@ func (b *Budget) BurnDown(from time.Time, spent []money.Amount, t *Trail) []Burn
 			sum = sum.Add(spent[i])
 		case future < len(ahead):
 			sum = sum.Add(ahead[future])
-			if day.Day() == 1 {
-				sum = sum.Add(t.Fees)
-			}
 		}
 		planned := b.Amount.Sub(b.Amount.MulInt(int64(i + 1)).DivInt(n))
 		out[i] = BurnDay{Day: day, Spent: sum, Left: b.Amount.Sub(sum), Planned: planned, Forecast: future >= 0}

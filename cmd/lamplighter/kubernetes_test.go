@@ -38,7 +38,7 @@ func TestTheWalkOnKubernetesWorks(t *testing.T) {
 	s.shut(t)
 }
 
-// serveTwins starts the same twins as shared/cloud/kubernetes/twin/serve, and returns their address.
+// serveTwins starts the same twins as shared/testkit/clouds/kubernetestwin/serve, and returns their address.
 func serveTwins(t *testing.T) string {
 	t.Helper()
 	own, prod, aws := kubernetestwin.New(), kubernetestwin.New(), &awstwin.Cloud{}

@@ -93,8 +93,8 @@ func (s *served) shut(t *testing.T) {
 
 // needShell skips the test on systems without a shell for the commands.
 func needShell(t *testing.T) {
-	race.SkipRacedBy(t, "cmd/lamplighter/e2e")
 	t.Helper()
+	race.SkipRacedBy(t, "cmd/lamplighter/e2e")
 	for _, tool := range []string{"bash", "curl", "sed"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			t.Skipf("SKIPPED: no %s on this machine: the commands were not tried", tool)

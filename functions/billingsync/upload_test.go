@@ -176,7 +176,7 @@ func TestUpload_WhoseReadingEndsItsProcessIsParked(t *testing.T) {
 	s := newFixture(t)
 	calls, worker := 0, s.worker
 	s.worker = func(ctx context.Context, input json.RawMessage) (any, error) {
-		if c, err := workflow.ReadCall("billingsync", input); err == nil && c.Task == "import" {
+		if c, err := workflow.ReadCall("billingsync", input); err == nil && c.Task == "import" && s.hasUpload(c) {
 			calls++
 			return nil, &workflow.TaskError{Name: "Runtime.ExitError", Cause: "signal: killed"}
 		}
@@ -202,6 +202,14 @@ func TestUpload_WhoseReadingEndsItsProcessIsParked(t *testing.T) {
 	if again := s.upload(fields{"vendor": "acme"}, header+charge("1", "2026-10", "01")); again.Status != "succeeded" {
 		t.Errorf("the same file, asked for again: %+v", again)
 	}
+}
+
+// hasUpload reports whether the file of an import is there: the machine looks for it before it is uploaded, too.
+func (s *fixture) hasUpload(c workflow.Call) bool {
+	var in domain.Input
+	s.Must(json.Unmarshal(c.Input, &in))
+	_, err := s.inbox.Size(s.Context(), domain.UploadName(in.Org, in.UploadID))
+	return err == nil
 }
 
 func parkedWork(s *fixture) ([]workqueue.Parked, error) {

@@ -32,8 +32,8 @@ func BenchmarkDiscovery100k(b *testing.B) {
 	}
 }
 
-// BenchmarkDiscovery100kUnchanged discovers 100,000 resources once more. cpu-s is the CPU time, which is more telling than the
-// elapsed time on a busy machine. W is the number of write units.
+// BenchmarkDiscovery100kUnchanged discovers 100,000 resources once more. cpu-s is the CPU time, which is more telling
+// than the elapsed time on a busy machine. W is the number of write units.
 func BenchmarkDiscovery100kUnchanged(b *testing.B) {
 	benchmarkUnchanged(b, settings{"size": "100000", "regions": "4", "stopped": "0"})
 }

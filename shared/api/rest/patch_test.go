@@ -13,13 +13,19 @@ func TestRefuseNull_NamesTheFirstFieldThatIsNull(t *testing.T) {
 		want   string
 	}{
 		"no field is null": {map[string]bool{"name": false, "enabled": false}, ""},
-		"one field is null": {map[string]bool{"name": true, "enabled": false},
-			"name: it cannot be null; leave it out to keep it"},
-		"several are null": {map[string]bool{"name": true, "enabled": true},
-			"enabled: it cannot be null; leave it out to keep it"},
+		"one field is null": {
+			map[string]bool{"name": true, "enabled": false},
+			"name: it cannot be null; leave it out to keep it",
+		},
+		"several are null": {
+			map[string]bool{"name": true, "enabled": true},
+			"enabled: it cannot be null; leave it out to keep it",
+		},
 		"there are no fields": {nil, ""},
-		"the last one is null": {map[string]bool{"a": false, "z": true},
-			"z: it cannot be null; leave it out to keep it"},
+		"the last one is null": {
+			map[string]bool{"a": false, "z": true},
+			"z: it cannot be null; leave it out to keep it",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := rest.RefuseNull(c.fields)

@@ -70,8 +70,10 @@ func classifyError(op string, err error) error {
 	}
 	answer, ok := errors.AsType[*azcore.ResponseError](err)
 	if !ok {
-		return &cloud.Error{Class: cloud.Transient, Op: op, Code: cloud.UnansweredCode(err), Message: err.Error(),
-			Err: err}
+		return &cloud.Error{
+			Class: cloud.Transient, Op: op, Code: cloud.UnansweredCode(err), Message: err.Error(),
+			Err: err,
+		}
 	}
 	out := &cloud.Error{Op: op, Code: answer.ErrorCode, Message: messageOf(answer), Err: err}
 	out.Class = classOf(out.Code, answer.StatusCode, out.Message)

@@ -17,13 +17,22 @@ func TestRules_CheckTheEndpointURLOfAnAccount(t *testing.T) {
 		"custom endpoints are switched off": {endpoint.Rules{}, "https://cloud.example.com", "no custom endpoints"},
 		"a public address":                  {endpoint.Rules{Custom: true}, "https://cloud.example.com", ""},
 		"a private address":                 {endpoint.Rules{Custom: true}, "https://10.0.0.1", "endpointURL: "},
-		"http": {endpoint.Rules{Custom: true}, "http://cloud.example.com",
-			"endpointURL: "},
+		"http": {
+			endpoint.Rules{Custom: true},
+			"http://cloud.example.com",
+			"endpointURL: ",
+		},
 		"a private address that is permitted": {endpoint.Rules{Custom: true, Private: true}, "http://10.0.0.1", ""},
-		"private alone permits no endpoint": {endpoint.Rules{Private: true}, "http://10.0.0.1",
-			"no custom endpoints"},
-		"a password is not in the error": {endpoint.Rules{Custom: true}, "http://me:s3cret@10.0.0.1",
-			"endpointURL: "},
+		"private alone permits no endpoint": {
+			endpoint.Rules{Private: true},
+			"http://10.0.0.1",
+			"no custom endpoints",
+		},
+		"a password is not in the error": {
+			endpoint.Rules{Custom: true},
+			"http://me:s3cret@10.0.0.1",
+			"endpointURL: ",
+		},
 		"a port of its own is always accepted": {endpoint.Rules{Custom: true}, "https://cloud.example.com:8443", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -180,8 +180,10 @@ func classifyError(op string, err error) error {
 	}
 	e, ok := errors.AsType[*googleapi.Error](err)
 	if !ok {
-		return &cloud.Error{Class: cloud.Transient, Op: op, Code: cloud.UnansweredCode(err), Message: err.Error(),
-			Err: err}
+		return &cloud.Error{
+			Class: cloud.Transient, Op: op, Code: cloud.UnansweredCode(err), Message: err.Error(),
+			Err: err,
+		}
 	}
 	a := parseAnswer(e.Code, []byte(e.Body))
 	return &cloud.Error{Class: a.errorClass(), Op: op, Code: a.code, Message: a.message, Err: err}

@@ -1,5 +1,5 @@
-// Package twin has the parts that the doubles of the clouds share. It exists so that a lost answer is the same in all of
-// them.
+// Package twin has the parts that the doubles of the clouds share. It exists so that a lost answer is the same in all
+// of them.
 package twin
 
 import (

@@ -145,10 +145,10 @@ func TestCheck_ASpikeIsToldOfWhereItIs(t *testing.T) {
 
 func TestCheck_WhatWasWeeksAgoWhenItsBillCameIsListedAndNobodyIsTold(t *testing.T) {
 	f := newFixture(t)
-	f.bill(map[string]string{"2026-02-18": "500"})
+	f.bill(map[string]string{"2026-02-24": "500"})
 	f.check()
 	listed := f.records()
-	if !strings.Contains(listed, "02-18 resource critical open") || f.events() != "" {
+	if !strings.Contains(listed, "02-24 resource critical open") || f.events() != "" {
 		t.Errorf("listed are %q, told was %q", listed, f.events())
 	}
 	f.Clock.Advance(24 * time.Hour)

@@ -87,11 +87,12 @@ const (
 		"case."
 	scoped   = "A grant on teams or resources shows the budgets of just these. "
 	forecast = "The signal is red when the amount is spent, yellow from 80 % on or when the forecast reaches it. " +
-		"The forecast is the cost to date plus, for each remaining day, the mean of its weekday over the 28 days " +
-		"before (below 14 days: the mean of all). low and high hold four of five outcomes: 1.2816 × s × √(h + " +
-		"h²/n), with the standard deviation s of the n days from their means and h remaining days (Hyndman and " +
-		"Athanasopoulos, Forecasting: Principles and Practice, 5.2 and 5.5). The charges other than usage of the " +
-		"last whole month are expected again in each month that has not begun."
+		"The forecast is the cost up to the last day whose bills are complete in all accounts, and for each later " +
+		"day the mean of its weekday over the 28 days before (below 14 days: the mean of all) and the charges other " +
+		"than usage that recur: those of each day, such as fees of savings plans, and those of a day of the month, " +
+		"such as support. low and high hold four of five outcomes: 1.2816 × s × √(h + h²/n), with h remaining " +
+		"days, n = 28 and the standard deviation s of up to 84 days from the means of their weekdays (Hyndman and " +
+		"Athanasopoulos, Forecasting: Principles and Practice, 5.2 and 5.5)."
 )
 
 // BudgetInput names the budget of a request.

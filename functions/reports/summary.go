@@ -78,7 +78,7 @@ type history struct {
 
 // history reads the costs of a month and of the month before. It takes one round trip if the question is plain.
 func (s *service) history(ctx context.Context, q cost.Question, m cost.Month) (history, error) {
-	q.From, q.To = m.Add(-2).Start(), m.End()
+	q.From, q.To = budgeting.HistoryFrom(m.Start()), m.End()
 	all, usage, err := s.chargesAndUsage(ctx, q)
 	if err != nil {
 		return history{}, err

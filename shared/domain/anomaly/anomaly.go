@@ -63,9 +63,9 @@ func (s Severity) rank() int {
 type Gates struct {
 	UsageOnly       bool `json:"usageOnly" doc:"Only charges for usage count: no purchases, taxes, credits and support"`
 	SettledDays     bool `json:"settledDays" doc:"A day is judged when its bills have settled, two days later (Google Cloud: three); off: as soon as the day is complete"`
-	WeekdayBaseline bool `json:"weekdayBaseline" doc:"The baseline is at least the mean of the same weekday of the last two weeks, so that a resource that is off on weekends is no anomaly each Monday"`
-	MinimumHistory  bool `json:"minimumHistory" doc:"A scope is judged only if its first cost is at least 14 days old; off: 4 days"`
-	NoiseBand       bool `json:"noiseBand" doc:"The excess must reach 3 × 1.4826 × the median absolute deviation of the 28 days before"`
+	WeekdayBaseline bool `json:"weekdayBaseline" doc:"The baseline is the cost of similar days: the median of the nine days before, or that of the same weekday, or of the interval of 2 to 10 days at which costs recur, if it is higher. Costs that have recurred, or came a month ago, are no anomalies. Off: the baseline is the mean of the seven days before"`
+	MinimumHistory  bool `json:"minimumHistory" doc:"A scope is judged only if its first cost is at least 14 days old. Until it is 31 days old, it is judged from the second expensive day in a row on, since a monthly cost may be new to it. Off: 4 days"`
+	NoiseBand       bool `json:"noiseBand" doc:"The excess must reach 4 × 1.4826 × the median absolute deviation of the 28 days before, from their median or from what their interval predicts"`
 	Floors          bool `json:"floors" doc:"The excess must reach the floor of its kind of scope"`
 	Latch           bool `json:"latch" doc:"Days that follow an anomalous one are listed, and send an event only if they are more severe"`
 	Nesting         bool `json:"nesting" doc:"An anomaly that a narrower scope explains by 80 % or more is listed and sends no event"`
@@ -102,8 +102,8 @@ const (
 	leastDays  = 4  // days of data; with fewer days nothing is judged
 	leastAge   = 14 // days, with the gate MinimumHistory
 	bandDays   = 28
-	Rejudged   = 7                   // days that are judged anew, since bills restate them
-	WindowDays = bandDays + Rejudged // days of a series that a pass needs
+	Rejudged   = 7                       // days that are judged anew, since bills restate them
+	WindowDays = comparedDays + Rejudged // days of a series that a pass needs
 	// days before the judged ones, for bills that come months late; together they are all days that are kept.
 	Backfilled = 83
 )

@@ -17,7 +17,7 @@ type Rules struct {
 // Spike is a cost above the baseline on a day.
 type Spike struct {
 	Cost     money.Amount
-	Baseline money.Amount // the mean over the days of Back, rounded at the last place of an Amount
+	Baseline money.Amount // the mean cost of the days of Back, rounded at the last place of an Amount
 	Severity Severity
 	NewSpend bool  // there is no baseline that could be judged by
 	Back     []int // how many days before the day those lie that the baseline is made of
@@ -42,7 +42,7 @@ func (s *Spike) Percent() (money.Amount, bool) {
 
 var (
 	weekBack    = []int{1, 2, 3, 4, 5, 6, 7}
-	weekdayBack = []int{7, 14}
+	typicalBack = []int{1, 2, 3, 4, 5, 6, 7, 8, 9}
 )
 
 // baseline is a mean before the division, for exact comparisons.
@@ -74,30 +74,71 @@ func (r *Rules) judge(of ScopeType, days []money.Amount, i, first int) (Spike, b
 	if first < 0 || age < least {
 		return r.newSpend(of, days, i)
 	}
-	base := r.baseline(days, i, age)
-	if base.sum.Sign() <= 0 || base.sum.Cmp(r.MinUSD.MulInt(base.n)) < 0 {
+	if r.WeekdayBaseline && age >= leastAge {
+		return r.judgeSimilar(of, days, i, first)
+	}
+	base := mean(days, i, weekBack[:min(trailing, age)])
+	if r.tooSmall(&base) {
 		return r.newSpend(of, days, i)
 	}
-	excess := days[i].MulInt(base.n).Sub(base.sum) // scaled by n
-	severity := severityOf(excess, base.sum)
-	if severity == "" || r.belowFloor(of, excess, base.n) || r.NoiseBand &&
-		inNoise(days[max(first, i-bandDays):i], excess, base.n) {
-		return Spike{}, false
-	}
-	return Spike{Cost: days[i], Baseline: base.sum.DivInt(base.n), Severity: severity, Back: base.back}, true
+	return r.spikeAbove(of, days[i], &base, func(excess float64) bool {
+		before := history{cost: floatsOf(days[max(first, i-bandDays):i])}
+		return r.NoiseBand && excess < before.noise()
+	})
 }
 
-// baseline returns the mean of the days before, or that of the same weekday when it is higher.
-func (r *Rules) baseline(days []money.Amount, i, age int) baseline {
-	week := mean(days, i, weekBack[:min(trailing, age)])
-	if !r.WeekdayBaseline || age < trailing {
-		return week
+// tooSmall reports whether a baseline cannot be judged by.
+func (r *Rules) tooSmall(b *baseline) bool {
+	return b.sum.Sign() <= 0 || b.sum.Cmp(r.MinUSD.MulInt(b.n)) < 0
+}
+
+// judgeSimilar compares a day with similar days: the baseline is the median of the nine days before, or that of the
+// same weekday or of the interval at which costs recur when it is higher.
+func (r *Rules) judgeSimilar(of ScopeType, days []money.Amount, i, first int) (Spike, bool) {
+	base := medianBack(days, i, typicalBack)
+	if excess := scaledExcess(days[i], &base); !r.tooSmall(&base) && severityOf(excess, base.sum) == "" {
+		return Spike{}, false // for a higher baseline, too
 	}
-	weekday := mean(days, i, weekdayBack[:min(age/trailing, len(weekdayBack))])
-	if weekday.sum.MulInt(week.n).Cmp(week.sum.MulInt(weekday.n)) > 0 {
-		return weekday
+	h := newHistory(days[max(first, i-comparedDays):i])
+	if similar := medianBack(days, i, h.similarBack()); similar.isAbove(&base) {
+		base = similar
 	}
-	return week
+	if r.tooSmall(&base) {
+		return r.newSpend(of, days, i)
+	}
+	return r.spikeAbove(of, days[i], &base, func(above float64) bool {
+		e := excess{h, base.sum.Float64() / float64(base.n), above}
+		return r.NoiseBand && above < h.noise() || e.isOrdinary(i-first, r.MinimumHistory)
+	})
+}
+
+// spikeAbove returns the spike of a cost above its baseline. It returns false if the excess is too small, or ordinary.
+func (r *Rules) spikeAbove(of ScopeType, cost money.Amount, base *baseline, ordinary func(float64) bool) (Spike, bool) {
+	excess := scaledExcess(cost, base)
+	severity := severityOf(excess, base.sum)
+	if severity == "" || r.belowFloor(of, excess, base.n) || ordinary(excess.Float64()/float64(base.n)) {
+		return Spike{}, false
+	}
+	return Spike{Cost: cost, Baseline: base.sum.DivInt(base.n), Severity: severity, Back: base.back}, true
+}
+
+// scaledExcess returns the excess of a cost above its baseline, times the number of days of the baseline.
+func scaledExcess(cost money.Amount, base *baseline) money.Amount {
+	return cost.MulInt(base.n).Sub(base.sum)
+}
+
+// isAbove compares the means of two baselines.
+func (b *baseline) isAbove(other *baseline) bool {
+	return b.sum.MulInt(other.n).Cmp(other.sum.MulInt(b.n)) > 0
+}
+
+// medianBack returns the median of past days, named by how many days they lie back: one day, or the mean of two.
+func medianBack(days []money.Amount, i int, back []int) baseline {
+	var room [typicalDays]int
+	sorted := append(room[:0], back...)
+	slices.SortFunc(sorted, func(a, b int) int { return days[i-a].Cmp(days[i-b]) })
+	n := len(sorted)
+	return mean(days, i, slices.Clone(sorted[(n-1)/2:n/2+1]))
 }
 
 func mean(days []money.Amount, i int, back []int) baseline {
@@ -122,28 +163,6 @@ func severityOf(excess, base money.Amount) Severity {
 
 func (r *Rules) belowFloor(of ScopeType, excess money.Amount, n int64) bool {
 	return r.Floors && excess.Cmp(r.FloorsUSD[of].MulInt(n)) < 0
-}
-
-// inNoise reports whether an excess, scaled by n, is below 3 × 1.4826 × the median absolute deviation of the days
-// before.
-func inNoise(before []money.Amount, excess money.Amount, n int64) bool {
-	var room [2 * bandDays]money.Amount // not on the heap: this is done for each series
-	sorted := append(room[:0:bandDays], before...)
-	middle := median(sorted)
-	for i := range sorted {
-		sorted[i] = sorted[i].Sub(middle).Abs()
-	}
-	return excess.MulInt(10_000).Cmp(median(sorted).MulInt(44_478*n)) < 0
-}
-
-// median sorts amounts.
-func median(of []money.Amount) money.Amount {
-	slices.SortFunc(of, money.Amount.Cmp)
-	n := len(of)
-	if n%2 == 1 {
-		return of[n/2]
-	}
-	return of[n/2-1].Add(of[n/2]).DivInt(2)
 }
 
 // newSpend judges a day without a baseline, if the settings ask for it.

@@ -76,18 +76,18 @@ func TestRules_Judge_EachGateCanBeSwitchedOff(t *testing.T) {
 			weekly[i] = money.FromInt(100)
 		}
 	}
-	noisy := make([]money.Amount, 29)
+	noisy := make([]money.Amount, 43)
 	for i := range noisy {
-		noisy[i] = money.FromInt(int64(60 + 80*(i%2)))
+		noisy[i] = money.FromInt(int64(60 + (5+i)*i*i%79))
 	}
-	noisy[28] = money.FromInt(160)
+	noisy[42] = money.FromInt(195)
 	for name, c := range map[string]struct {
 		days []money.Amount
 		off  func(*Gates)
 	}{
 		"weekday-aware baseline": {weekly, func(g *Gates) { g.WeekdayBaseline = false }},
 		"minimum history":        {flat("100", 13, "1000"), func(g *Gates) { g.MinimumHistory = false }},
-		"floors":                 {flat("10", 28, "19"), func(g *Gates) { g.Floors = false }},
+		"floors":                 {flat("10", 35, "19"), func(g *Gates) { g.Floors = false }},
 		"noise band":             {noisy, func(g *Gates) { g.NoiseBand = false }},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -133,21 +133,21 @@ func TestRules_Judge_NewSpendIsAWarningByChoice(t *testing.T) {
 }
 
 func TestRules_Pass_TellsOfAnIncidentOnceAndAgainWhenItIsWorse(t *testing.T) {
-	days := flat("100", 28, "140")
+	days := flat("100", 35, "140")
 	for _, next := range []string{"160", "250", "250", "100", "300"} {
 		days = append(days, money.MustParse(next))
 	}
 	r := Rules{Settings: DefaultSettings(), MinUSD: money.FromInt(1)}
 	var got []string
-	for _, f := range r.Pass([]Series{{Scope: Scope{Resource, "vm"}, Days: days, Until: len(days)}}, 28) {
-		got = append(got, fmt.Sprint(f.Day-28, " ", f.Severity, " ", f.Tells()))
+	for _, f := range r.Pass([]Series{{Scope: Scope{Resource, "vm"}, Days: days, Until: len(days)}}, 35) {
+		got = append(got, fmt.Sprint(f.Day-35, " ", f.Severity, " ", f.Tells()))
 	}
-	if want := "0 warning true;1 warning false;2 critical true;3 warning false;5 warning true"; strings.Join(got,
+	if want := "0 warning true;1 warning false;2 critical true;3 critical false;5 critical true"; strings.Join(got,
 		";") != want {
 		t.Errorf("%s; want %s", got, want)
 	}
 	r.Latch = false
-	for _, f := range r.Pass([]Series{{Scope: Scope{Resource, "vm"}, Days: days, Until: len(days)}}, 28) {
+	for _, f := range r.Pass([]Series{{Scope: Scope{Resource, "vm"}, Days: days, Until: len(days)}}, 35) {
 		if !f.Tells() {
 			t.Errorf("without the latch day %d is not told of", f.Day)
 		}
@@ -155,10 +155,10 @@ func TestRules_Pass_TellsOfAnIncidentOnceAndAgainWhenItIsWorse(t *testing.T) {
 }
 
 func TestRules_Pass_DaysThatHaveNotSettledAreNotJudged(t *testing.T) {
-	days := append(flat("100", 28, "400"), money.FromInt(400))
+	days := append(flat("100", 35, "400"), money.FromInt(400))
 	r := Rules{Settings: DefaultSettings()}
-	got := r.Pass([]Series{{Scope: Scope{Resource, "vm"}, Days: days, Until: 29}}, 28)
-	if len(got) != 1 || got[0].Day != 28 {
+	got := r.Pass([]Series{{Scope: Scope{Resource, "vm"}, Days: days, Until: 36}}, 35)
+	if len(got) != 1 || got[0].Day != 35 {
 		t.Errorf("%+v", got)
 	}
 }
@@ -166,7 +166,7 @@ func TestRules_Pass_DaysThatHaveNotSettledAreNotJudged(t *testing.T) {
 func TestRules_Pass_TheNarrowestScopeThatExplainsItIsToldOf(t *testing.T) {
 	org, acct := Scope{Type: Org}, Scope{CloudAccount, "ca_1"}
 	series := func(s Scope, base, last string, within ...Scope) Series {
-		d := flat(base, 28, last)
+		d := flat(base, 35, last)
 		return Series{Scope: s, Days: d, Until: len(d), Within: within}
 	}
 	for name, c := range map[string]struct {
@@ -186,7 +186,7 @@ func TestRules_Pass_TheNarrowestScopeThatExplainsItIsToldOf(t *testing.T) {
 				series(Scope{Resource, "vm"}, "100", c.vm, acct, Scope{ResourceGroup, "grp_1"}),
 			}
 			var tells []Scope
-			for _, f := range r.Pass(all, 28) {
+			for _, f := range r.Pass(all, 35) {
 				if f.Tells() {
 					tells = append(tells, f.Scope)
 				}
@@ -195,7 +195,7 @@ func TestRules_Pass_TheNarrowestScopeThatExplainsItIsToldOf(t *testing.T) {
 				t.Errorf("%v; want %v", tells, c.tells)
 			}
 			r.Nesting = false
-			for _, f := range r.Pass(all, 28) {
+			for _, f := range r.Pass(all, 35) {
 				if f.ExplainedBy != nil {
 					t.Errorf("without nesting %v is explained by %v", f.Scope, f.ExplainedBy)
 				}
@@ -207,12 +207,12 @@ func TestRules_Pass_TheNarrowestScopeThatExplainsItIsToldOf(t *testing.T) {
 func TestSpike_Contributors_SumToTheSpikeToTheCent(t *testing.T) {
 	const n = 25
 	parts := make([]Part, n)
-	whole := make([]money.Amount, 29)
+	whole := make([]money.Amount, 36)
 	for p := range parts {
 		parts[p].Key = fmt.Sprintf("part%02d", p)
 		for d := range whole {
 			a := money.FromScaled(int64(1_000_003*(p+1)+7*d), 6).DivInt(3)
-			if d == 28 && p == 4 {
+			if d == 35 && p == 4 {
 				a = money.FromInt(500)
 			}
 			parts[p].Days = append(parts[p].Days, a)
@@ -220,11 +220,11 @@ func TestSpike_Contributors_SumToTheSpikeToTheCent(t *testing.T) {
 		}
 	}
 	r := Rules{Settings: DefaultSettings()}
-	s, found := r.Judge(Org, whole, 28)
+	s, found := r.Judge(Org, whole, 35)
 	if !found {
 		t.Fatal("no spike")
 	}
-	got, err := s.Contributors("service_name", parts, 28)
+	got, err := s.Contributors("service_name", parts, 35)
 	if err != nil || len(got) != listed+1 || got[0].Key != "part04" || !got[listed].Others {
 		t.Fatalf("%+v, %v", got, err)
 	}
@@ -235,8 +235,8 @@ func TestSpike_Contributors_SumToTheSpikeToTheCent(t *testing.T) {
 	if cost != s.Cost.Round(2) || base != s.Baseline.Round(2) || excess != cost.Sub(base) {
 		t.Errorf("%s - %s = %s; want %s - %s", cost, base, excess, s.Cost.Round(2), s.Baseline.Round(2))
 	}
-	parts[0].Days[28] = money.FromInt(9)
-	if _, err = s.Contributors("service_name", parts, 28); err == nil {
+	parts[0].Days[35] = money.FromInt(9)
+	if _, err = s.Contributors("service_name", parts, 35); err == nil {
 		t.Error("parts of other bills are taken")
 	}
 }

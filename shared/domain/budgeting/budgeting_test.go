@@ -82,13 +82,6 @@ func TestTrail_ForecastOfNothingIsWhatIsSpent(t *testing.T) {
 	}
 }
 
-func TestTrail_ForecastBringsFeesWithEachMonth(t *testing.T) {
-	tr := Trail{Spent: money.FromInt(5), Last: day("2026-10-22"), To: day("2027-01-01"), Fees: money.FromInt(7)}
-	if got := tr.Forecast(); got.Mean != money.FromInt(19) {
-		t.Errorf("%s", got.Mean)
-	}
-}
-
 func TestBudget_BurnDownEndsWhereTheForecastDoes(t *testing.T) {
 	b := Budget{Amount: money.FromInt(3000)}
 	var spent []money.Amount

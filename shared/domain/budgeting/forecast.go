@@ -9,7 +9,8 @@ import (
 
 // The number of past days that a forecast uses.
 const (
-	TrailingDays = 28 // four of each weekday
+	TrailingDays = 28 // four of each weekday: their means are expected
+	HistoryDays  = 3 * TrailingDays
 	profileDays  = 14 // with fewer days, all weekdays have the same mean
 )
 
@@ -22,29 +23,28 @@ type Range struct{ Low, Mean, High money.Amount }
 
 // Trail holds the data of a forecast.
 type Trail struct {
-	Spent money.Amount // so far in the period, all charges
-	// the usage cost of the last complete days, oldest first: at most TrailingDays of them
-	Usage []money.Amount
-	Last  time.Time    // the day of the last of them
-	To    time.Time    // the end of the period, exclusive
-	Fees  money.Amount // non-usage charges of a month, expected again in each month that has not begun
+	Spent money.Amount   // so far in the period, all charges
+	Usage []money.Amount // the usage cost of the last complete days, oldest first: at most HistoryDays of them
+	Other []money.Amount // the other charges of the last complete days, oldest first: two whole months and more
+	Last  time.Time      // the last complete day
+	From  time.Time      // the begin of the period
+	To    time.Time      // the end of the period, exclusive
 }
 
-// Forecast returns the expected cost at the end of the period: the spent cost, the mean of its weekday for each
-// remaining day, and the fees of each month that has not begun. The interval is that of the seasonal mean method: with
-// the standard deviation s of the days from their weekday's mean over n days, h remaining days deviate by s × √(h +
-// h²/n), since both the days and their mean vary. Source: Hyndman and Athanasopoulos, Forecasting: Principles and
-// Practice, 3rd ed., sections 5.2 and 5.5.
+// Forecast returns the expected cost at the end of the period: the spent cost, and for each remaining day the mean of
+// its weekday and the charges that recur on it. The interval is that of the seasonal mean method: with the standard
+// deviation s of the days from their weekday's mean over n days, h remaining days deviate by s × √(h + h²/n), since both
+// the days and their mean vary. Source: Hyndman and Athanasopoulos, Forecasting: Principles and Practice, 3rd ed.,
+// sections 5.2 and 5.5. s is taken over up to three times four weeks, so that it includes rare expensive days.
 func (t *Trail) Forecast() Range {
 	sum, half := t.Spent, 0.0
 	days := t.Days()
 	for _, d := range days {
 		sum = sum.Add(d)
 	}
-	if n, h := float64(len(t.Usage)), float64(len(days)); n > 1 {
+	if n, h := float64(len(t.recent())), float64(len(days)); n > 1 {
 		half = likely * t.deviation() * math.Sqrt(h+h*h/n)
 	}
-	sum = sum.Add(t.Fees.MulInt(int64(t.monthsAhead())))
 	spread, err := money.FromFloat(half)
 	if err != nil {
 		spread = money.Amount{} // for amounts that a float cannot hold
@@ -57,32 +57,37 @@ func (t *Trail) Forecast() Range {
 	return Range{low, sum, sum.Add(spread)}
 }
 
-// Days returns the expected usage cost of each remaining day.
+// Days returns the expected cost of each remaining day of the period.
 func (t *Trail) Days() []money.Amount {
-	profile := t.profile()
+	profile, charges := t.profileOf(t.recent(), t.Last), recurring{t.Other, t.Last}
 	var out []money.Amount
 	for d := t.Last.AddDate(0, 0, 1); d.Before(t.To); d = d.AddDate(0, 0, 1) {
-		out = append(out, profile[d.Weekday()])
+		if !d.Before(t.From) {
+			out = append(out, profile[d.Weekday()].Add(charges.on(d)))
+		}
 	}
 	return out
 }
 
-// profile returns the mean of each weekday.
-func (t *Trail) profile() (out [7]money.Amount) {
-	n := len(t.Usage)
+// recent returns the usage of the days whose means are expected.
+func (t *Trail) recent() []money.Amount { return t.Usage[max(0, len(t.Usage)-TrailingDays):] }
+
+// profileOf returns the mean of each weekday of days that end on the day last.
+func (t *Trail) profileOf(days []money.Amount, last time.Time) (out [7]money.Amount) {
+	n := len(days)
 	if n == 0 {
 		return out
 	}
 	if n < profileDays {
-		mean := money.Sum(t.Usage...).DivInt(int64(n))
+		mean := money.Sum(days...).DivInt(int64(n))
 		for i := range out {
 			out[i] = mean
 		}
 		return out
 	}
 	var count [7]int64
-	for i, a := range t.Usage {
-		w := t.weekday(i)
+	for i, a := range days {
+		w := weekdayOf(i, n, last)
 		out[w] = out[w].Add(a)
 		count[w]++
 	}
@@ -92,28 +97,30 @@ func (t *Trail) profile() (out [7]money.Amount) {
 	return out
 }
 
-func (t *Trail) weekday(i int) time.Weekday {
-	return t.Last.AddDate(0, 0, i-len(t.Usage)+1).Weekday()
+// weekdayOf returns the weekday of the i-th of n days that end on the day last.
+func weekdayOf(i, n int, last time.Time) time.Weekday { return last.AddDate(0, 0, i-n+1).Weekday() }
+
+// deviation returns the standard deviation of the days from the means of their weekdays. Each four weeks have their own
+// means, so that growth is no deviation. It uses floats, because it only estimates the quality of the forecast and is
+// part of no sum.
+func (t *Trail) deviation() float64 {
+	squares, free := t.squares(t.recent(), t.Last)
+	for end := len(t.Usage) - TrailingDays; end >= TrailingDays; end -= TrailingDays {
+		more, moreFree := t.squares(t.Usage[end-TrailingDays:end], t.Last.AddDate(0, 0, end-len(t.Usage)))
+		squares, free = squares+more, free+moreFree
+	}
+	return math.Sqrt(squares / float64(max(free, 1)))
 }
 
-// deviation returns the standard deviation of the days from the profile. It uses floats, because it only estimates the
-// quality of the forecast and is part of no sum.
-func (t *Trail) deviation() float64 {
-	profile, known := t.profile(), 1
-	if len(t.Usage) >= profileDays {
+// squares returns the sum of the squared deviations of days that end on the day last, and their degrees of freedom.
+func (t *Trail) squares(days []money.Amount, last time.Time) (sum float64, free int) {
+	profile, known := t.profileOf(days, last), 1
+	if len(days) >= profileDays {
 		known = len(profile)
 	}
-	squares := 0.0
-	for i, a := range t.Usage {
-		e := float(a.Sub(profile[t.weekday(i)]))
-		squares += e * e
+	for i, a := range days {
+		e := a.Sub(profile[weekdayOf(i, len(days), last)]).Float64()
+		sum += e * e
 	}
-	return math.Sqrt(squares / float64(max(len(t.Usage)-known, 1)))
-}
-
-// monthsAhead returns the number of months of the period that have not begun on the last known day.
-func (t *Trail) monthsAhead() int {
-	last := t.To.AddDate(0, 0, -1)
-	months := (last.Year()-t.Last.Year())*12 + int(last.Month()) - int(t.Last.Month())
-	return max(months, 0)
+	return sum, len(days) - known
 }

@@ -21,7 +21,7 @@ func ReadStates(ctx context.Context, costs *cost.Store, org string, budgets []Bu
 	if err != nil {
 		return nil, fmt.Errorf("read which bills there are: %w", err)
 	}
-	r := reader{ctx, costs, org, now, LastSettled(periods, now)}
+	r := reader{ctx, costs, org, now, periods}
 	byDim := map[string][]int{}
 	for i := range budgets {
 		dim, _ := budgets[i].Dimension()
@@ -36,20 +36,56 @@ func ReadStates(ctx context.Context, costs *cost.Store, org string, budgets []Bu
 	return out, nil
 }
 
-// LastSettled returns the last day with complete bills: two days ago, or the last billed day if that is earlier.
+// lateAccount is how far the bills of an account may lie behind the newest ones. An account that lies further behind
+// counts as removed.
+const lateAccount = 10 * 24 * time.Hour
+
+// LastSettled returns the last day with complete bills of all accounts: two days ago, or the last billed day of the
+// slowest account if that is earlier.
 func LastSettled(periods []cost.Period, now time.Time) time.Time {
-	now = now.UTC()
-	latest := time.Date(now.Year(), now.Month(), now.Day()-Settling, 0, 0, 0, 0, time.UTC)
-	var billed time.Time
-	for _, p := range periods {
-		if !p.Estimated && p.SettledThrough.After(billed) {
-			billed = p.SettledThrough
+	latest := LatestSettled(now)
+	billed := billedUntil(periods)
+	var newest time.Time
+	for _, through := range billed {
+		if through.After(newest) {
+			newest = through
 		}
 	}
-	if !billed.IsZero() && billed.Before(latest) {
-		return time.Date(billed.Year(), billed.Month(), billed.Day(), 0, 0, 0, 0, time.UTC)
+	slowest := newest
+	for _, through := range billed {
+		if through.Before(slowest) && newest.Sub(through) < lateAccount {
+			slowest = through
+		}
+	}
+	if !slowest.IsZero() && slowest.Before(latest) {
+		return slowest
 	}
 	return latest
+}
+
+// LatestSettled returns the last day whose bills can be complete.
+func LatestSettled(now time.Time) time.Time {
+	now = now.UTC()
+	return time.Date(now.Year(), now.Month(), now.Day()-Settling, 0, 0, 0, 0, time.UTC)
+}
+
+// billedUntil returns the last day with complete bills of each account that has bills.
+func billedUntil(periods []cost.Period) map[string]time.Time {
+	out := map[string]time.Time{}
+	for i := range periods {
+		p := &periods[i]
+		if p.Estimated {
+			continue
+		}
+		y, m, d := p.SettledThrough.UTC().Date()
+		through := time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
+		for _, account := range p.Accounts() {
+			if through.After(out[account]) {
+				out[account] = through
+			}
+		}
+	}
+	return out
 }
 
 // reader reads histories for one answer.
@@ -58,7 +94,7 @@ type reader struct {
 	costs   *cost.Store
 	org     string
 	now     time.Time
-	settled time.Time
+	periods []cost.Period
 }
 
 // stand sets the states of the budgets whose scope is of a dimension. which are their indexes in budgets and out.
@@ -83,10 +119,24 @@ func (r *reader) stand(dim string, budgets []Budget, which []int, out []State) e
 	}
 	for _, i := range which {
 		_, value := budgets[i].Dimension()
-		out[i] = budgets[i].Stand(&History{First: from, Billed: billed[value], Usage: usage[value], Settled: r.settled},
-			r.now)
+		out[i] = budgets[i].Stand(&History{
+			First: from, Billed: billed[value], Usage: usage[value], Settled: r.settled(&budgets[i]),
+		}, r.now)
 	}
 	return nil
+}
+
+// settled returns the last day with complete bills of a budget's scope: those of all accounts, or of the account that
+// it is for.
+func (r *reader) settled(b *Budget) time.Time {
+	if b.ScopeType != CloudAccount {
+		return LastSettled(r.periods, r.now)
+	}
+	latest := LatestSettled(r.now)
+	if own := billedUntil(r.periods)[b.ScopeID]; !own.IsZero() && own.Before(latest) {
+		return own
+	}
+	return latest
 }
 
 // series returns the daily costs of the values of a dimension up to today. It asks for each group separately, because

@@ -2,6 +2,7 @@ package budgeting
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	"lamplighter.dev/shared/foundation/money"
@@ -26,12 +27,20 @@ type History struct {
 	Settled time.Time      // the last day with complete bills
 }
 
+// historyMonths is how many whole months before the present one a forecast uses.
+const historyMonths = 3
+
+// HistoryFrom returns the first day of the history that a forecast needs in a month.
+func HistoryFrom(month time.Time) time.Time {
+	return time.Date(month.Year(), month.Month()-historyMonths, 1, 0, 0, 0, 0, time.UTC)
+}
+
 // Needed returns the first day of the history that the state of a budget needs.
 func (b *Budget) Needed(now time.Time) time.Time {
 	from, _ := b.Period.Window(now)
 	now = now.UTC()
-	// for the fees of the last month before the last settled day
-	trail := time.Date(now.Year(), now.Month()-2, 1, 0, 0, 0, 0, time.UTC)
+	// for the deviations of HistoryDays, and for the charges of two months before that of the last settled day
+	trail := HistoryFrom(now)
 	if trail.Before(from) {
 		return trail
 	}
@@ -68,32 +77,36 @@ func (h *History) trail(from, to time.Time) Trail {
 	if last := to.AddDate(0, 0, -1); settled.After(last) {
 		settled = last
 	}
-	if before := from.AddDate(0, 0, -1); settled.Before(before) {
-		settled = before // no day of the period is known, and all of it is in the future
-	}
-	begin := settled.AddDate(0, 0, 1-TrailingDays)
-	if begin.Before(h.begins()) {
-		begin = h.begins()
-	}
-	lastMonth := time.Date(settled.Year(), settled.Month()-1, 1, 0, 0, 0, 0, time.UTC)
-	month := func(of []money.Amount) money.Amount {
-		return money.Sum(h.between(of, lastMonth, lastMonth.AddDate(0, 1, 0))...)
+	known := settled.AddDate(0, 0, 1)
+	begin := settled.AddDate(0, 0, 1-HistoryDays)
+	if first := h.begins(h.Usage); begin.Before(first) {
+		begin = first
 	}
 	return Trail{
-		Spent: money.Sum(h.between(h.Billed, from, settled.AddDate(0, 0, 1))...),
-		Usage: h.between(h.Usage, begin, settled.AddDate(0, 0, 1)),
-		Last:  settled, To: to, Fees: month(h.Billed).Sub(month(h.Usage)),
+		Spent: money.Sum(h.between(h.Billed, from, known)...),
+		Usage: h.between(h.Usage, begin, known), Other: h.otherUntil(known),
+		Last: settled, From: from, To: to,
 	}
 }
 
-// begins returns the first day with a cost.
-func (h *History) begins() time.Time {
-	for i, a := range h.Usage {
+// otherUntil returns the charges other than usage from the first day with a cost to the day before until.
+func (h *History) otherUntil(until time.Time) []money.Amount {
+	first := h.begins(h.Billed)
+	other := slices.Clone(h.between(h.Billed, first, until))
+	for i, usage := range h.between(h.Usage, first, until) {
+		other[i] = other[i].Sub(usage)
+	}
+	return other
+}
+
+// begins returns the first of the known days with a cost.
+func (h *History) begins(days []money.Amount) time.Time {
+	for i, a := range days {
 		if !a.IsZero() {
 			return h.First.AddDate(0, 0, i)
 		}
 	}
-	return h.First.AddDate(0, 0, len(h.Usage))
+	return h.First.AddDate(0, 0, len(days))
 }
 
 // between returns the known days from the day from until before the day to.
@@ -118,7 +131,7 @@ func (s *State) PercentUsed() float64 {
 	if down.Cmp(tenths) > 0 {
 		down = down.Sub(money.FromInt(1))
 	}
-	return float(down) / 10
+	return down.Float64() / 10
 }
 
 var badness = map[Signal]int{Red: 0, Yellow: 1, Green: 2}

@@ -2,19 +2,10 @@ package budgeting
 
 import (
 	"slices"
-	"strconv"
 	"time"
 
 	"lamplighter.dev/shared/foundation/money"
 )
-
-func float(a money.Amount) float64 {
-	f, err := strconv.ParseFloat(a.String(), 64)
-	if err != nil {
-		return 0 // unreachable: the text of an Amount is a number
-	}
-	return f
-}
 
 // Signal is the state of a budget as a colour.
 type Signal string
@@ -47,7 +38,7 @@ type BurnDay struct {
 }
 
 // BurnDown returns one day for each day of the period. spent are the known days. The following days are forecast from
-// t, with fees on the first day of a month.
+// t.
 func (b *Budget) BurnDown(from time.Time, spent []money.Amount, t *Trail) []BurnDay {
 	n := int64(t.To.Sub(from) / (24 * time.Hour))
 	ahead := t.Days()
@@ -61,9 +52,6 @@ func (b *Budget) BurnDown(from time.Time, spent []money.Amount, t *Trail) []Burn
 			sum = sum.Add(spent[i])
 		case future < len(ahead):
 			sum = sum.Add(ahead[future])
-			if day.Day() == 1 {
-				sum = sum.Add(t.Fees)
-			}
 		}
 		planned := b.Amount.Sub(b.Amount.MulInt(int64(i + 1)).DivInt(n))
 		out[i] = BurnDay{Day: day, Spent: sum, Left: b.Amount.Sub(sum), Planned: planned, Forecast: future >= 0}

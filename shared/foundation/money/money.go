@@ -75,6 +75,19 @@ func (a Amount) Scaled(places int) (n int64, ok bool) {
 	return n, true
 }
 
+// Float64 returns a as a floating point number, for estimates only: whole numbers below 2^53 are exact, others are to
+// 15 digits.
+func (a Amount) Float64() float64 {
+	var whole, rest uint256.Int
+	magnitude := a.Abs().v
+	whole.DivMod(&magnitude, &powers[Scale], &rest)
+	f := whole.Float64() + rest.Float64()/1e30
+	if a.Sign() < 0 {
+		return -f
+	}
+	return f
+}
+
 func (a Amount) signed(negative bool) Amount {
 	if negative {
 		a.v.Neg(&a.v)

@@ -358,3 +358,13 @@ func TestFromScaled_IsTheDecimalOfAnyScale(t *testing.T) {
 		}
 	}
 }
+
+func TestFloat64_IsCloseToTheAmount(t *testing.T) {
+	for word, want := range map[string]float64{
+		"0": 0, "1": 1, "-1": -1, "12.34": 12.34, "-0.005": -0.005, "123456789012.5": 123456789012.5, "1e-30": 1e-30,
+	} {
+		if got := money.MustParse(word).Float64(); math.Abs(got-want) > 1e-12*math.Abs(want) {
+			t.Errorf("%s is %g; want %g", word, got, want)
+		}
+	}
+}

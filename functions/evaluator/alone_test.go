@@ -18,6 +18,7 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/testkit/apitest"
 	"lamplighter.dev/shared/testkit/inventorytest"
+	"lamplighter.dev/shared/testkit/race"
 )
 
 // broken is a store on which the calls that a test names fail.
@@ -299,6 +300,7 @@ func TestEvaluator_AnOrganizationThatFailsForADayIsParked(t *testing.T) {
 
 // A dynamic group has no limit: an override on one of 25,000 resources takes three orders, and so does its end.
 func TestEvaluator_AnOverrideOnALargeGroupIsSplit(t *testing.T) {
+	race.SkipRepetition(t)
 	const size = 25_000
 	a := newFixture(t)
 	for n := range 25 {

@@ -197,7 +197,8 @@ func TestFacts_AreAllToldThatTheRulesRead(t *testing.T) {
 		"aws-elasticache.replicas":           "1\n", "aws-opensearch.policy_open": "true\n",
 		"aws-eks-nodegroup.version_lag":   "2\n",
 		"aws-redshift.manual_snapshot_gb": "2\n", "aws-ecs.cpu_units": "512\n",
-		"aws-ecs.task_vcpu": "0.5\n", "aws-ecs.task_gib": "1\n", "aws-ecs.launch_type": "FARGATE\n", "aws-asg.policy_count": "1\n",
+		"aws-ecs.task_vcpu": "0.5\n", "aws-ecs.task_gib": "1\n", "aws-ecs.launch_type": "FARGATE\n",
+		"aws-asg.policy_count":             "1\n",
 		"aws-sagemaker-notebook.volume_gb": "50\n", "aws-redshift.manual_snapshot_days": "-1\n",
 	} {
 		if told[name] != want {

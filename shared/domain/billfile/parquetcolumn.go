@@ -105,7 +105,9 @@ func (c *valueColumn[T]) turn() error {
 	c.indexes, c.values = nil, c.values[:0]
 	if d := page.Dictionary(); d != nil {
 		data := page.Data()
-		c.indexes = data.Int32()
+		if c.indexes = data.Int32(); c.indexes == nil { // no row has a value
+			c.indexes = []int32{}
+		}
 		return c.readDictionary(d)
 	}
 	if c.convertAll != nil {

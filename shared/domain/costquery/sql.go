@@ -16,8 +16,8 @@ const Table = "line_items"
 
 // SQL returns the question as SQL for Athena, restricted to these periods of the organization. It selects Keys and
 // then, for each measure, the sum of whole units and the sum of the rest, both as text, which must be added: DECIMAL
-// has 38 digits, and an amount up to 76. (An amount that does not fit into its column is exact in x_ExactAmounts.) One row
-// beyond the limit means that there are more rows.
+// has 38 digits, and an amount up to 76. (An amount that does not fit into its column is exact in x_ExactAmounts.) One
+// row beyond the limit means that there are more rows.
 // Every value is a quoted literal with its quotes doubled, so it remains text.
 func (q *Query) SQL(org string, items []cost.LineItems) string {
 	var selected, order []string

@@ -148,7 +148,8 @@ func TestRules_OnTheLabelledSets(t *testing.T) {
 		{"jobs every few days, usage at the month's end, refunds, noise and new levels", secondSet, 0.6, 0.8, 400},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := measure(readLabelled(t, c.file), Rules{Settings: DefaultSettings(), MinUSD: money.FromInt(1)}, 10, usageOf)
+			rules := Rules{Settings: DefaultSettings(), MinUSD: money.FromInt(1)}
+			got := measure(readLabelled(t, c.file), rules, 10, usageOf)
 			t.Logf("%d alerts, precision %.3f, recall %.3f", got.alerts, got.precision, got.recall)
 			if got.precision < c.precision || got.recall < c.recall || got.alerts > c.alerts {
 				t.Errorf("%+v; want at least %+v", got, c)

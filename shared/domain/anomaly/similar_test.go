@@ -1,6 +1,7 @@
 package anomaly
 
 import (
+	"slices"
 	"testing"
 
 	"lamplighter.dev/shared/foundation/money"
@@ -16,47 +17,45 @@ func shape(n int, last int64, cost func(day int) int64) []money.Amount {
 	return out
 }
 
-// every returns a cost of high on each day that is a multiple of interval, and of low on others.
-func every(interval int, high, low int64) func(int) int64 {
-	return func(day int) int64 {
-		if day%interval == 0 {
-			return high
-		}
-		return low
-	}
+// every returns a cost of 300 on each day that is a multiple of interval, and of 20 on others.
+func every(interval int) func(int) int64 {
+	return func(day int) int64 { return choose(day%interval == 0, 300, 20) }
 }
 
 // on returns a cost of high on some days, and of low on others.
 func on(high, low int64, days ...int) func(int) int64 {
-	return func(day int) int64 {
-		for _, d := range days {
-			if d == day {
-				return high
-			}
-		}
-		return low
+	return func(day int) int64 { return choose(slices.Contains(days, day), high, low) }
+}
+
+func choose(first bool, a, b int64) int64 {
+	if first {
+		return a
 	}
+	return b
 }
 
 func TestRules_Judge_ComparesSimilarDays(t *testing.T) {
+	weekends := func(d int) int64 { return choose(d%7 < 2, 300, 20) }
+	growth := func(d int) int64 { return 100 + int64(d)*5/4 }
+	newLevel := func(d int) int64 { return choose(d > 40, 200, 100) }
 	for name, c := range map[string]struct {
 		days     []money.Amount
 		baseline string // empty: the day is no anomaly
 	}{
-		"a job every five days is none":               {shape(45, 300, every(5, 300, 20)), ""},
-		"a job that costs twice as much as usual is":  {shape(45, 600, every(5, 300, 20)), "300"},
-		"a job on a day that had none before is":      {shape(46, 300, every(5, 300, 20)), "20"},
-		"a job every nine days is none":               {shape(45, 300, every(9, 300, 20)), ""},
+		"a job every five days is none":               {shape(45, 300, every(5)), ""},
+		"a job that costs twice as much as usual is":  {shape(45, 600, every(5)), "300"},
+		"a job on a day that had none before is":      {shape(46, 300, every(5)), "20"},
+		"a job every nine days is none":               {shape(45, 300, every(9)), ""},
 		"jobs at uneven intervals are none":           {shape(45, 300, on(300, 20, 14, 22, 27, 36)), ""},
-		"usage on weekends alone is none":             {shape(42, 300, func(d int) int64 { return 20 + 280*b2i(d%7 < 2) }), ""},
+		"usage on weekends alone is none":             {shape(42, 300, weekends), ""},
 		"usage of a month ago is none":                {shape(45, 350, on(300, 20, 14)), ""},
 		"four times the usage of a month ago is":      {shape(45, 1200, on(300, 20, 14)), "20"},
 		"a similar day of three weeks ago alone is":   {shape(45, 300, on(300, 20, 24)), "20"},
 		"a refund lowers no baseline":                 {shape(45, 128, on(-5000, 100, 40, 43)), ""},
 		"a cost after a refund is one of usual days":  {shape(45, 200, on(-5000, 100, 40, 43)), "100"},
-		"growth of one percent a day is none":         {shape(45, 157, func(d int) int64 { return 100 + int64(d)*5/4 }), ""},
+		"growth of one percent a day is none":         {shape(45, 157, growth), ""},
 		"a new level is one for the first days":       {append(shape(40, 200, on(0, 100)), amounts("200")...), "100"},
-		"a new level is none after a week":            {shape(48, 200, func(d int) int64 { return 100 + 100*b2i(d > 40) }), ""},
+		"a new level is none after a week":            {shape(48, 200, newLevel), ""},
 		"a scope of 20 days waits for the second day": {shape(20, 300, on(0, 100)), ""},
 		"the second day in a row is one":              {append(shape(20, 300, on(0, 100)), amounts("300")...), "100"},
 	} {
@@ -70,16 +69,9 @@ func TestRules_Judge_ComparesSimilarDays(t *testing.T) {
 	}
 }
 
-func b2i(b bool) int64 {
-	if b {
-		return 1
-	}
-	return 0
-}
-
 func TestRules_Judge_LooksAtTheDaysOfItsWindowOnly(t *testing.T) {
 	r := Rules{Settings: DefaultSettings(), MinUSD: money.FromInt(1)}
-	days := shape(200, 300, every(9, 300, 20))
+	days := shape(200, 300, every(9))
 	whole, found := r.Judge(Resource, days, 200)
 	part, same := r.Judge(Resource, days[200-comparedDays:], comparedDays)
 	if found != same || whole.Baseline != part.Baseline {

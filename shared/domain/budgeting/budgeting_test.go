@@ -32,10 +32,10 @@ func TestPeriod_WindowFollowsTheCalendar(t *testing.T) {
 	}
 }
 
-// weeks returns a series of n weeks that cost 100 on working days and 10 at weekends. Its last day is a Sunday.
-func weeks(n int) []money.Amount {
+// fourWeeks returns a series that costs 100 on working days and 10 at weekends. Its last day is a Sunday.
+func fourWeeks() []money.Amount {
 	var out []money.Amount
-	for i := range 7 * n {
+	for i := range 28 {
 		out = append(out, money.FromInt([]int64{100, 100, 100, 100, 100, 10, 10}[i%7]))
 	}
 	return out
@@ -43,7 +43,7 @@ func weeks(n int) []money.Amount {
 
 func TestTrail_ForecastKnowsTheWeek(t *testing.T) {
 	// 22 November 2026 is a Sunday; the rest of the month is a week and a Monday.
-	tr := Trail{Spent: money.FromInt(1560), Usage: weeks(4), Last: day("2026-11-22"), To: day("2026-12-01")}
+	tr := Trail{Spent: money.FromInt(1560), Usage: fourWeeks(), Last: day("2026-11-22"), To: day("2026-12-01")}
 	got := tr.Forecast()
 	if want := money.FromInt(1560 + 520 + 100); got.Mean != want || got.Low != want || got.High != want {
 		t.Errorf("%s %s %s; want %s thrice: no day was ever another than its weekday's mean", got.Low, got.Mean,
@@ -86,9 +86,9 @@ func TestBudget_BurnDownEndsWhereTheForecastDoes(t *testing.T) {
 	b := Budget{Amount: money.FromInt(3000)}
 	var spent []money.Amount
 	for i := range 22 { // from Sunday, 1 November
-		spent = append(spent, weeks(4)[(i+6)%7])
+		spent = append(spent, fourWeeks()[(i+6)%7])
 	}
-	tr := Trail{Spent: money.Sum(spent...), Usage: weeks(4), Last: day("2026-11-22"), To: day("2026-12-01")}
+	tr := Trail{Spent: money.Sum(spent...), Usage: fourWeeks(), Last: day("2026-11-22"), To: day("2026-12-01")}
 	got := b.BurnDown(day("2026-11-01"), spent, &tr)
 	if len(got) != 30 || got[0].Planned.Fixed(2) != "2900.00" || !got[29].Planned.IsZero() || got[21].Forecast ||
 		!got[22].Forecast {

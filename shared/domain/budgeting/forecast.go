@@ -33,9 +33,9 @@ type Trail struct {
 
 // Forecast returns the expected cost at the end of the period: the spent cost, and for each remaining day the mean of
 // its weekday and the charges that recur on it. The interval is that of the seasonal mean method: with the standard
-// deviation s of the days from their weekday's mean over n days, h remaining days deviate by s × √(h + h²/n), since both
-// the days and their mean vary. Source: Hyndman and Athanasopoulos, Forecasting: Principles and Practice, 3rd ed.,
-// sections 5.2 and 5.5. s is taken over up to three times four weeks, so that it includes rare expensive days.
+// deviation s of the days from their weekday's mean over n days, h remaining days deviate by s × √(h + h²/n), since
+// both the days and their mean vary. Source: Hyndman and Athanasopoulos, Forecasting: Principles and Practice, 3rd
+// ed., sections 5.2 and 5.5. s is taken over up to three times four weeks, so that it includes rare expensive days.
 func (t *Trail) Forecast() Range {
 	sum, half := t.Spent, 0.0
 	days := t.Days()

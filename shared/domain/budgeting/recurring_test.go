@@ -1,6 +1,7 @@
 package budgeting
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -31,21 +32,30 @@ func onDay(amount int64, days ...int) func(time.Time) int64 {
 }
 
 func TestTrail_ForecastBringsEachChargeByItsOwnPattern(t *testing.T) {
-	lastDay := func(d time.Time) bool { return d.AddDate(0, 0, 1).Day() == 1 }
+	lastDay := func(d time.Time) int64 { return onDay(70, 1)(d.AddDate(0, 0, 1)) }
+	since := func(first string, amount int64) func(time.Time) int64 {
+		return func(d time.Time) int64 { return choose(d.Before(day(first)), 0, amount) }
+	}
+	until := func(end string, amount int64) func(time.Time) int64 {
+		return func(d time.Time) int64 { return choose(d.Before(day(end)), amount, 0) }
+	}
+	once := func(on string, amount int64) func(time.Time) int64 {
+		return func(d time.Time) int64 { return choose(d.Equal(day(on)), amount, 0) }
+	}
 	for name, c := range map[string]struct {
 		other   func(time.Time) int64
 		month   int64 // expected in November besides 10 a day for usage
 		quarter int64 // in the last quarter
 	}{
-		"a fee each day":                       {func(time.Time) int64 { return 3 }, 90, 276},
-		"a fee each day since 10 November":     {func(d time.Time) int64 { return 3 * b2i(!d.Before(day("2026-11-10"))) }, 63, 156},
-		"a fee that ended two weeks ago":       {func(d time.Time) int64 { return 3 * b2i(d.Before(day("2026-11-04"))) }, 9, 102},
+		"a fee each day":                       {since("2026-08-01", 3), 90, 276},
+		"a fee each day since 10 November":     {since("2026-11-10", 3), 63, 156},
+		"a fee that ended two weeks ago":       {until("2026-11-04", 3), 9, 102},
 		"support on the first of the month":    {onDay(300, 1), 300, 900},
 		"a charge on the 25th":                 {onDay(50, 25), 50, 150},
 		"a refund on the 25th":                 {onDay(-50, 25), -50, -150},
-		"charges on the last day of the month": {func(d time.Time) int64 { return 70 * b2i(lastDay(d)) }, 70, 210},
-		"a purchase in October":                {func(d time.Time) int64 { return 900 * b2i(d.Equal(day("2026-10-25"))) }, 0, 900},
-		"a purchase in November":               {func(d time.Time) int64 { return 900 * b2i(d.Equal(day("2026-11-05"))) }, 900, 900},
+		"charges on the last day of the month": {lastDay, 70, 210},
+		"a purchase in October":                {once("2026-10-25", 900), 0, 900},
+		"a purchase in November":               {once("2026-11-05", 900), 900, 900},
 		"a charge that grows each month": {func(d time.Time) int64 {
 			return onDay(10*int64(d.Month()), 25)(d)
 		}, 90, 280}, // 90 of September again in November, 100 of October, 90 in December
@@ -66,15 +76,15 @@ func TestTrail_ForecastBringsEachChargeByItsOwnPattern(t *testing.T) {
 	}
 }
 
-func b2i(b bool) int64 {
-	if b {
-		return 1
+func choose(first bool, a, b int64) int64 {
+	if first {
+		return a
 	}
-	return 0
+	return b
 }
 
 func TestTrail_ForecastIntervalKnowsTheDearDaysOfEarlierWeeks(t *testing.T) {
-	usage := append(append(weeks(4), weeks(4)...), weeks(4)...)
+	usage := slices.Concat(fourWeeks(), fourWeeks(), fourWeeks())
 	tr := Trail{Usage: usage, Last: day("2026-11-22"), To: day("2026-12-01")}
 	if got := tr.Forecast(); got.Low != got.High {
 		t.Errorf("%+v; want no width: no day was ever another than its weekday's mean", got)
@@ -97,20 +107,23 @@ func TestBudget_Stand_OfAMonthWhoseFirstDaysHaveNotSettled(t *testing.T) {
 
 func TestLastSettled_IsTheDayOfTheSlowestAccount(t *testing.T) {
 	now := day("2026-11-22").Add(9 * time.Hour)
-	of := func(account, through string, estimated bool) cost.Period {
-		return cost.Period{AccountID: account, SettledThrough: day(through), Estimated: estimated}
+	of := func(account, through string) cost.Period {
+		return cost.Period{AccountID: account, SettledThrough: day(through)}
 	}
+	estimate := of("ca_2", "2026-11-01")
+	estimate.Estimated = true
+	current, late := of("ca_1", "2026-11-19"), of("ca_2", "2026-11-17")
 	for name, c := range map[string]struct {
 		periods []cost.Period
 		want    string
 	}{
 		"no account":                       {nil, "2026-11-20"},
-		"one that is up to date":           {[]cost.Period{of("ca_1", "2026-11-21", false)}, "2026-11-20"},
-		"the slower of two":                {[]cost.Period{of("ca_1", "2026-11-20", false), of("ca_2", "2026-11-17", false)}, "2026-11-17"},
-		"the newest period of an account":  {[]cost.Period{of("ca_1", "2026-10-31", false), of("ca_1", "2026-11-19", false)}, "2026-11-19"},
-		"an estimate has no complete days": {[]cost.Period{of("ca_1", "2026-11-19", false), of("ca_2", "2026-11-01", true)}, "2026-11-19"},
-		"an account that was removed":      {[]cost.Period{of("ca_1", "2026-11-19", false), of("ca_2", "2026-10-31", false)}, "2026-11-19"},
-		"all are late":                     {[]cost.Period{of("ca_1", "2026-10-31", false)}, "2026-10-31"},
+		"one that is up to date":           {[]cost.Period{of("ca_1", "2026-11-21")}, "2026-11-20"},
+		"the slower of two":                {[]cost.Period{current, late}, "2026-11-17"},
+		"the newest period of an account":  {[]cost.Period{of("ca_1", "2026-10-31"), current}, "2026-11-19"},
+		"an estimate has no complete days": {[]cost.Period{current, estimate}, "2026-11-19"},
+		"an account that was removed":      {[]cost.Period{current, of("ca_2", "2026-10-31")}, "2026-11-19"},
+		"all are late":                     {[]cost.Period{of("ca_1", "2026-10-31")}, "2026-10-31"},
 	} {
 		if got := LastSettled(c.periods, now); got != day(c.want) {
 			t.Errorf("%s: %s; want %s", name, got.Format(time.DateOnly), c.want)

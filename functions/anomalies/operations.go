@@ -58,8 +58,8 @@ func Operations(p *platform.Platform) *rest.Group {
 const (
 	rules = "A day of the organization, an account, a group, a team or a resource is an anomaly when it costs 30 % " +
 		"(warning), 100 % (critical) or 500 % (emergency) more than its baseline: the cost of similar days before " +
-		"it. A day is not judged if it is incomplete, if there are fewer than 4 days of data, or if the baseline is under " +
-		"anomalyMinUSD a day. Each import judges the last seven days again: the anomaly of a restated day is " +
+		"it. A day is not judged if it is incomplete, if there are fewer than 4 days of data, or if the baseline is " +
+		"under anomalyMinUSD a day. Each import judges the last seven days again: the anomaly of a restated day is " +
 		"corrected, and sends one event for each severity. The gates exclude days whose cost is above the baseline " +
 		"for an ordinary reason; each gate can be switched off. The contributors of each dimension sum to the " +
 		"anomaly. "

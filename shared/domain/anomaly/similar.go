@@ -22,7 +22,7 @@ const (
 	repetitions                       = 3 // of an interval: the expected cost is their median
 )
 
-// The limits of recognizing a pattern and recurring costs. They were measured: docs/decisions/066.
+// The limits of recognizing a pattern and recurring costs. They were measured: docs/decisions/060.
 const (
 	patternDays    = 28   // days over which the deviations of patterns are compared
 	leastPattern   = 14   // of these, days that an interval must predict

@@ -24,6 +24,7 @@ func (s *service) withdrawImport(ctx context.Context, in *oneImportInput) (rest.
 	u := before
 	switch before.Status {
 	case billimport.UploadWithdrawing, billimport.UploadWithdrawn:
+		audit.NoteChange(ctx, audit.Change{Target: u.ID, After: newImportedFile(u)})
 		return withdrawalJob(&u), nil
 	case billimport.UploadRunning:
 		return rest.Job{}, fault.New(fault.Conflict, "import %s is running; withdraw it when it has ended", u.ID)

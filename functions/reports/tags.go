@@ -116,10 +116,10 @@ func largest(sums map[string]money.Amount) []string {
 	return keys[:min(len(keys), maxTagKeys)]
 }
 
-// percent returns part as a percentage of whole, to one decimal.
+// percent returns part as a percentage of whole, to one decimal. Both may be negative, as in a month of credits.
 func percent(part, whole money.Amount) float64 {
-	if whole.IsZero() {
-		return 0
+	if whole.Sign() < 0 {
+		part, whole = part.Neg(), whole.Neg()
 	}
 	tenths, _ := part.MulDiv(money.FromInt(1000), whole).Round(0).Scaled(0)
 	return float64(tenths) / 10

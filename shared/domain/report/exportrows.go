@@ -15,17 +15,18 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// dims are the dimensions of a row, in the order of its columns after the first.
+// dims are the dimensions of a row, in the order of its columns after the periods.
 var dims = []string{
 	cost.ProviderDim, cost.SubAccountDim, cost.RegionDim, cost.ServiceDim, cost.ResourceDim,
 	cost.CategoryDim,
 }
 
-// ExportColumns are the FOCUS names of the columns of a row.
+// ExportColumns are the FOCUS names of the columns of a row. An upload of a bill takes them: the exported file can be
+// imported.
 var ExportColumns = []string{
-	"ChargePeriodStart", "ChargePeriodEnd", "ProviderName", "SubAccountId", "RegionId", "ServiceName", "ResourceId",
-	"ChargeCategory",
-	"BillingCurrency", "BilledCost", "EffectiveCost", "ListCost",
+	"ChargePeriodStart", "ChargePeriodEnd", "BillingPeriodStart", "BillingPeriodEnd", "ProviderName", "SubAccountId",
+	"RegionId", "ServiceName", "ResourceId", "ChargeCategory", "BillingCurrency", "BilledCost", "EffectiveCost",
+	"ListCost",
 }
 
 // ExportNumbers is the number of amounts, which are the last columns.
@@ -199,8 +200,12 @@ func (r *ExportRow) providerName() string {
 
 // Cells returns the row as the fields of a CSV line.
 func (r *ExportRow) Cells() []string {
-	out := []string{r.Day.Format(time.RFC3339), r.Day.Add(Day).Format(time.RFC3339), r.providerName()}
-	out = append(out, r.Keys[1:]...)
+	month := cost.MonthOf(r.Day)
+	out := make([]string, 0, len(ExportColumns))
+	for _, at := range []time.Time{r.Day, r.Day.Add(Day), month.Start(), month.End()} {
+		out = append(out, at.Format(time.RFC3339))
+	}
+	out = append(append(out, r.providerName()), r.Keys[1:]...)
 	return append(out, cost.USD, r.Costs.Billed.String(), r.Costs.Effective.String(), r.Costs.List.String())
 }
 

@@ -18,6 +18,7 @@ import (
 	"lamplighter.dev/shared/testkit/apitest"
 	"lamplighter.dev/shared/testkit/inventorytest"
 	"lamplighter.dev/shared/testkit/nightly"
+	"lamplighter.dev/shared/testkit/race"
 	"lamplighter.dev/shared/testkit/seed"
 )
 
@@ -106,6 +107,9 @@ func (m *mortal) Transact(ctx context.Context, ws ...table.Write) error {
 func TestEvaluator_TwoAtOnceKilledAtRandomFireEachOnce(t *testing.T) {
 	const schedules, minutes, each = 100, 100, 10
 	orgs := nightly.CountTries(4, 10)
+	if race.Enabled {
+		orgs = 2
+	}
 	a := newFixture(t)
 	a.Workflow = apitest.Idle{}
 	for n := range orgs {

@@ -18,6 +18,7 @@ import (
 	"lamplighter.dev/shared/domain/billfile"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/testkit/chargeblocks"
+	"lamplighter.dev/shared/testkit/race"
 	"lamplighter.dev/shared/testkit/seed"
 )
 
@@ -144,6 +145,7 @@ func randomLineItems(t testing.TB, r *rand.Rand, most int) []byte {
 
 // TestReadBlocks_AgreesWithRead compares each value of each column with that of the charge that Read returns.
 func TestReadBlocks_AgreesWithRead(t *testing.T) {
+	race.SkipSequential(t)
 	r := seed.Random(t)
 	for range 12 {
 		for name, file := range map[string][]byte{
@@ -220,6 +222,7 @@ func describeRows(b *bill.Block) []string {
 
 // TestReadBlocks_OfDamagedFiles changes some bytes of files.
 func TestReadBlocks_OfDamagedFiles(t *testing.T) {
+	race.SkipSequential(t)
 	r := seed.Random(t)
 	for range 100 {
 		for _, file := range [][]byte{

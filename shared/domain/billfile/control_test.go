@@ -13,6 +13,7 @@ import (
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/foundation/money"
+	"lamplighter.dev/shared/testkit/race"
 )
 
 // control is a row of control_totals.csv.
@@ -229,6 +230,7 @@ var mended = map[string]func([][]string) [][]string{
 }
 
 func TestRead_ControlTotals(t *testing.T) {
+	race.SkipSequential(t)
 	for file, all := range controls(t) {
 		t.Run(file, func(t *testing.T) {
 			b := readData(t, file)

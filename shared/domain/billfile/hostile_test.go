@@ -16,6 +16,7 @@ import (
 
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/testkit/hostilebill"
+	"lamplighter.dev/shared/testkit/race"
 )
 
 // mostAllocated is the most bytes that reading a hostile file may allocate.
@@ -160,6 +161,7 @@ func zstandard(t *testing.T, n int) []byte {
 
 // TestRead_TextThatUnpacksToTooMuchIsRefused uses texts that are a thousand times as large as their files.
 func TestRead_TextThatUnpacksToTooMuchIsRefused(t *testing.T) {
+	race.SkipSequential(t)
 	bomb := gzipped(t, []byte(strings.Join(hostilebill.Columns, ",")+"\n"))
 	bomb = append(bomb, bytes.Repeat(gzipped(t, bytes.Repeat([]byte("\n"), 16<<20)), 24)...)
 	refuseWithin(t, bomb, "unpacks to more than")

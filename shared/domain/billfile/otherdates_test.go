@@ -11,6 +11,7 @@ import (
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/foundation/money"
 	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/race"
 )
 
 // Columns of the dates and of the kind of a row, in the spellings of all vendors.
@@ -136,6 +137,7 @@ func refund(header, row []string) {
 // TestBills_WithOtherDatesAreImportedExactly imports the bills of all vendors as they are, and with their dates moved
 // in ten ways. No row is refused, and each report adds up to the sums of the rows.
 func TestBills_WithOtherDatesAreImportedExactly(t *testing.T) {
+	race.SkipSequential(t)
 	for file := range controls(t) {
 		t.Run(file, func(t *testing.T) {
 			rows := oracle(t, readData(t, file))

@@ -13,6 +13,7 @@ import (
 	"lamplighter.dev/shared/domain/billfile"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/money"
+	"lamplighter.dev/shared/testkit/race"
 	"lamplighter.dev/shared/testkit/seed"
 )
 
@@ -45,6 +46,7 @@ func difference(a, b string) string {
 
 // TestRead_SplitAndShuffled deals the rows of a bill out into files at random. The total must not change.
 func TestRead_SplitAndShuffled(t *testing.T) {
+	race.SkipSequential(t)
 	random := seed.Fixed(t, 3, 4)
 	files := map[string]cloud.BillForm{
 		"cur.csv": "", "cur2.csv": "", "focus.csv": "", "azure.csv": "",

@@ -30,7 +30,7 @@ func killCount() int {
 	if race.Enabled {
 		return 5
 	}
-	return nightly.CountTries(15, 50)
+	return nightly.CountTries(8, 50)
 }
 
 // TestKilledManyTimesABulkActionLosesNothing kills the process that runs bulk actions of 1,000 resources, at random

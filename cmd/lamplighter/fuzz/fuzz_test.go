@@ -64,7 +64,7 @@ func TestFuzz(t *testing.T) {
 		},
 	}
 	if race.Enabled || testing.Short() {
-		o.Requests = 12 // enough to find a race; too few to get through everywhere
+		o.Requests = 6 // enough to find a race; too few to get through everywhere
 	}
 	began := time.Now()
 	seen := resttest.FuzzOperations(t, s, functions.Describe(s.Platform).YAML(), o)

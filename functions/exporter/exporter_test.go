@@ -209,8 +209,8 @@ func TestExport_OfFewRowsIsTheAnswer(t *testing.T) {
 		"GET /reports/export?from=2026-03-01&to=2026-03-02&format=ndjson&filter[resource_uid]=i-0").Want(http.StatusOK)
 	a.Equal("a line", nd.Body,
 		`{"ChargePeriodStart":"2026-03-01T00:00:00Z","ChargePeriodEnd":"2026-03-02T00:00:00Z",`+
-			`"BillingPeriodStart":"2026-03-01T00:00:00Z","BillingPeriodEnd":"2026-04-01T00:00:00Z","ProviderName":"AWS",`+
-			`"SubAccountId":"123456789012","RegionId":"eu-west-1",`+
+			`"BillingPeriodStart":"2026-03-01T00:00:00Z","BillingPeriodEnd":"2026-04-01T00:00:00Z",`+
+			`"ProviderName":"AWS","SubAccountId":"123456789012","RegionId":"eu-west-1",`+
 			`"ServiceName":"=HYPERLINK(\"http://evil\")","ResourceId":"i-0","ChargeCategory":"Usage",`+
 			`"BillingCurrency":"USD","BilledCost":"1.0050000001","EffectiveCost":"2.0100000002",`+
 			`"ListCost":"3.0150000003"}`+"\n")

@@ -42,8 +42,11 @@ race: ## The tests with the race detector, on a store that throttles and refuses
 test-limits: ## The tests that use a store and that `make race` leaves out, on such a store
 	LAMPLIGHTER_TEST_LIMITS=1 $(GO) test -p=$(PARALLEL) -vet=off -timeout=15m -parallel=$(PARALLEL) $(TESTFLAGS) $(shell .ci/raced only-limited $(PACKAGES))
 
+# Only packages with benchmarks: the others would be linked for nothing.
+BENCHMARKED = $(shell grep -rl '^func Benchmark' --include='*_test.go' cmd events functions infra shared | xargs -n1 dirname | sort -u | sed 's|^|./|')
+
 bench-once: ## Each benchmark once, the largest with less: fails when one fails, and says nothing about time
-	$(GO) test -short -run='^$$' -bench=. -benchtime=1x -vet=off -timeout=15m $(TESTFLAGS) $(PACKAGES)
+	$(GO) test -short -run='^$$' -bench=. -benchtime=1x -vet=off -timeout=15m $(TESTFLAGS) $(BENCHMARKED)
 
 bench: ## The benchmarks, as a table
 	@$(GO) test -run='^$$' -bench=. -benchmem -timeout=30m $(TESTFLAGS) $(PACKAGES) | awk -f .ci/bench-table.awk

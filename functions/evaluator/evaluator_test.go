@@ -15,6 +15,7 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/testkit/apitest"
 	"lamplighter.dev/shared/testkit/inventorytest"
+	"lamplighter.dev/shared/testkit/race"
 )
 
 var hours = []string{"start 0 8 * * 1-5", "stop 0 19 * * 1-5"}
@@ -325,6 +326,7 @@ func TestEvaluator_DriftIsReportedOnceAndLeftAlone(t *testing.T) {
 
 // Azure runs a stopped PostgreSQL server for its monthly maintenance, and stops it again by itself.
 func TestEvaluator_AShortRunForTheProvidersMaintenanceIsNoDrift(t *testing.T) {
+	race.SkipSequential(t)
 	for name, c := range map[string]struct {
 		kind  string
 		runs  time.Duration

@@ -11,6 +11,7 @@ import (
 	"lamplighter.dev/shared/domain/override"
 	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/race"
 )
 
 // oweStop has the holds keep a stop of an instance of ours from being made, as the executor does.
@@ -26,6 +27,7 @@ func (a *fixture) oweStop(uid string, promised bool) {
 
 // An override has started an instance in the evening and ends during an event. The stop at its end could not be made.
 func TestEvaluator_AStopThatAnEventHasKeptIsMadeAtItsEnd(t *testing.T) {
+	race.SkipSequential(t)
 	for name, c := range map[string]struct {
 		lines    []string
 		promised bool

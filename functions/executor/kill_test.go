@@ -28,7 +28,7 @@ const bulkSize = 1000
 // killCount are fifty; with the race detector, under which a process needs long to begin, enough for races.
 func killCount() int {
 	if race.Enabled {
-		return 5
+		return 3
 	}
 	return nightly.CountTries(8, 50)
 }

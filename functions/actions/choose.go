@@ -127,7 +127,7 @@ func (s *service) chooseResources(ctx context.Context, in BulkAction) (choice, e
 // withoutHeld skips resources that an override or an active event readiness plan holds against the bulk action, and
 // resources in disconnected accounts. The error is fault.Conflict if no other resource is left.
 func (s *service) withoutHeld(ctx context.Context, in BulkAction, chosen choice) (choice, error) {
-	kept, held, err := execution.Unheld(ctx, s.p.Table, s.inventory, execution.Asked{
+	kept, held, err := execution.FilterUnheld(ctx, s.p.Table, s.inventory, execution.Asked{
 		Org: identity.CallerOrg(ctx), Verb: in.Type, Members: chosen.members, At: s.p.Clock.Now(), Force: in.Force,
 		Accounts: true,
 	})

@@ -199,7 +199,7 @@ func (f *fixture) inMemory(n costqueries.NewQuestion) [][]string {
 		q.Filters = append(q.Filters,
 			costquery.Filter{Column: c.Column, Operator: costquery.Operator(c.Operator), Values: c.Values})
 	}
-	a, err := costquery.Run(f.Context(), q, chargeblocks.Of(f.charges...))
+	a, err := costquery.Run(f.Context(), q, chargeblocks.FromCharges(f.charges...))
 	f.Must(err)
 	var out [][]string
 	for _, r := range a.Rows {

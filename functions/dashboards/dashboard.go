@@ -47,35 +47,35 @@ var launched = time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)
 // presets are the built-in dashboards, one for each group of readers.
 var presets = []Dashboard{
 	preset("executive", "What it costs, where it goes and whether that is as planned",
-		widget(totalsWidget, "This month", "small", WidgetQuery{}),
-		widget(totalsWidget, "Last month", "small", WidgetQuery{Period: "last_month"}),
-		widget(savingsWidget, "Saved this month", "small", WidgetQuery{}),
-		widget(trendWidget, "The last twelve months", "full", WidgetQuery{Period: "last_12_months"}),
-		widget(breakdownWidget, "By team", "medium", WidgetQuery{Dims: []string{"team_id"}}),
-		widget(budgetsWidget, "Budgets", "medium", WidgetQuery{})),
+		newWidget(totalsWidget, "This month", "small", WidgetQuery{}),
+		newWidget(totalsWidget, "Last month", "small", WidgetQuery{Period: "last_month"}),
+		newWidget(savingsWidget, "Saved this month", "small", WidgetQuery{}),
+		newWidget(trendWidget, "The last twelve months", "full", WidgetQuery{Period: "last_12_months"}),
+		newWidget(breakdownWidget, "By team", "medium", WidgetQuery{Dims: []string{"team_id"}}),
+		newWidget(budgetsWidget, "Budgets", "medium", WidgetQuery{})),
 	preset("engineering", "What the resources cost, and what is unusual",
-		widget(topWidget, "What costs most", "large", WidgetQuery{Period: "last_30_days"}),
-		widget(anomaliesWidget, "Anomalies", "medium", WidgetQuery{}),
-		widget(breakdownWidget, "By service", "medium",
+		newWidget(topWidget, "What costs most", "large", WidgetQuery{Period: "last_30_days"}),
+		newWidget(anomaliesWidget, "Anomalies", "medium", WidgetQuery{}),
+		newWidget(breakdownWidget, "By service", "medium",
 			WidgetQuery{Dims: []string{"service_name"}, Period: "last_30_days"}),
-		widget(statesWidget, "Resources", "small", WidgetQuery{}),
-		widget(actionsWidget, "Actions of the day", "small", WidgetQuery{})),
+		newWidget(statesWidget, "Resources", "small", WidgetQuery{}),
+		newWidget(actionsWidget, "Actions of the day", "small", WidgetQuery{})),
 	preset("finops", "Every cost by who causes it, and how it is bought",
-		widget(totalsWidget, "Effective cost", "small", WidgetQuery{Cost: "effective"}),
-		widget(totalsWidget, "At list prices", "small", WidgetQuery{Cost: "list"}),
-		widget(savingsWidget, "Saved in 30 days", "small", WidgetQuery{Period: "last_30_days"}),
-		widget(trendWidget, "The last 90 days", "full", WidgetQuery{Period: "last_90_days", Cost: "effective"}),
-		widget(breakdownWidget, "By provider and service", "large",
+		newWidget(totalsWidget, "Effective cost", "small", WidgetQuery{Cost: "effective"}),
+		newWidget(totalsWidget, "At list prices", "small", WidgetQuery{Cost: "list"}),
+		newWidget(savingsWidget, "Saved in 30 days", "small", WidgetQuery{Period: "last_30_days"}),
+		newWidget(trendWidget, "The last 90 days", "full", WidgetQuery{Period: "last_90_days", Cost: "effective"}),
+		newWidget(breakdownWidget, "By provider and service", "large",
 			WidgetQuery{Dims: []string{"provider", "service_name"}}),
-		widget(breakdownWidget, "By purchase type", "medium",
+		newWidget(breakdownWidget, "By purchase type", "medium",
 			WidgetQuery{Dims: []string{"purchase_type"}, Cost: "effective"}),
-		widget(budgetsWidget, "Budgets", "medium", WidgetQuery{}),
-		widget(anomaliesWidget, "Anomalies", "medium", WidgetQuery{})),
+		newWidget(budgetsWidget, "Budgets", "medium", WidgetQuery{}),
+		newWidget(anomaliesWidget, "Anomalies", "medium", WidgetQuery{})),
 	preset("operations", "What runs, and what was done today",
-		widget(statesWidget, "Resources", "medium", WidgetQuery{}),
-		widget(actionsWidget, "Actions of the day", "medium", WidgetQuery{}),
-		widget(trendWidget, "The last week", "large", WidgetQuery{Period: "last_7_days"}),
-		widget(anomaliesWidget, "Anomalies", "medium", WidgetQuery{})),
+		newWidget(statesWidget, "Resources", "medium", WidgetQuery{}),
+		newWidget(actionsWidget, "Actions of the day", "medium", WidgetQuery{}),
+		newWidget(trendWidget, "The last week", "large", WidgetQuery{Period: "last_7_days"}),
+		newWidget(anomaliesWidget, "Anomalies", "medium", WidgetQuery{})),
 }
 
 func preset(name, text string, widgets ...Widget) Dashboard {
@@ -85,7 +85,7 @@ func preset(name, text string, widgets ...Widget) Dashboard {
 	}
 }
 
-func widget(of, title, size string, q WidgetQuery) Widget {
+func newWidget(of, title, size string, q WidgetQuery) Widget {
 	return Widget{Type: of, Title: title, Size: size, Query: q}.complete()
 }
 

@@ -265,7 +265,7 @@ func TestExport_NamesTheAmountsThatItLeavesOut(t *testing.T) {
 	a.Equal("of a month without them", got.Header.Get("X-Unconverted-Costs"), "")
 	j := a.begin(ada, "period=2026-03&format=parquet")
 	a.Must(a.turn("export", j.JobID))
-	a.Equal("of a job", a.job(j).Unconverted, []exports.UnconvertedCost{
+	a.Equal("of a job", a.job(j).Unconverted, []report.Unconverted{
 		{Currency: "INR", Amount: "12.345"},
 		{Currency: "JPY", Amount: "12.345"},
 	})

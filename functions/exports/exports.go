@@ -143,31 +143,25 @@ func (s *service) begin(ctx context.Context, q *cost.Question, format string) (r
 	return rest.Accepted(rest.Job{JobID: j.ID, Status: string(j.Status), StatusURL: jobsPath + "/" + j.ID})
 }
 
-// UnconvertedCost is an amount in a currency without a known exchange rate.
-type UnconvertedCost struct {
-	Currency string `json:"currency" example:"EUR"`
-	Amount   string `json:"amount" example:"12.30"`
-}
-
 // Export is an export job.
 type Export struct {
-	JobID        string            `json:"jobID"`
-	Status       string            `json:"status" enum:"running,succeeded,failed,expired"`
-	Format       string            `json:"format" enum:"csv,ndjson,parquet" doc:"csv and ndjson are compressed with gzip"`
-	From         string            `json:"from" doc:"The first day" example:"2026-03-01"`
-	To           string            `json:"to" doc:"The day behind the last" example:"2026-04-01"`
-	Rows         int64             `json:"rows"`
-	BilledUSD    *string           `json:"billedUSD" doc:"The sum of the rows, to the last digit; null until the job has succeeded"`
-	EffectiveUSD *string           `json:"effectiveUSD"`
-	ListUSD      *string           `json:"listUSD"`
-	Unconverted  []UnconvertedCost `json:"unconverted" doc:"The billed amounts in currencies without a known exchange rate; they are not in the file"`
-	Message      *string           `json:"message" doc:"The reason for the failure, and the remedy"`
-	FileName     string            `json:"fileName" example:"costs-2026-03-01.parquet"`
-	DownloadURL  *string           `json:"downloadURL" doc:"Where the file is fetched with GET, until linkExpiresAt"`
-	LinkExpires  *time.Time        `json:"linkExpiresAt"`
-	CreatedAt    time.Time         `json:"createdAt"`
-	CompletedAt  *time.Time        `json:"completedAt"`
-	ExpiresAt    time.Time         `json:"expiresAt" doc:"When the file is removed"`
+	JobID        string               `json:"jobID"`
+	Status       string               `json:"status" enum:"running,succeeded,failed,expired"`
+	Format       string               `json:"format" enum:"csv,ndjson,parquet" doc:"csv and ndjson are compressed with gzip"`
+	From         string               `json:"from" doc:"The first day" example:"2026-03-01"`
+	To           string               `json:"to" doc:"The day behind the last" example:"2026-04-01"`
+	Rows         int64                `json:"rows"`
+	BilledUSD    *string              `json:"billedUSD" doc:"The sum of the rows, to the last digit; null until the job has succeeded"`
+	EffectiveUSD *string              `json:"effectiveUSD"`
+	ListUSD      *string              `json:"listUSD"`
+	Unconverted  []report.Unconverted `json:"unconverted" doc:"The billed amounts in currencies without a known exchange rate; they are not in the file"`
+	Message      *string              `json:"message" doc:"The reason for the failure, and the remedy"`
+	FileName     string               `json:"fileName" example:"costs-2026-03-01.parquet"`
+	DownloadURL  *string              `json:"downloadURL" doc:"Where the file is fetched with GET, until linkExpiresAt"`
+	LinkExpires  *time.Time           `json:"linkExpiresAt"`
+	CreatedAt    time.Time            `json:"createdAt"`
+	CompletedAt  *time.Time           `json:"completedAt"`
+	ExpiresAt    time.Time            `json:"expiresAt" doc:"When the file is removed"`
 }
 
 type jobInput struct {
@@ -209,10 +203,10 @@ func newExport(j *report.Export, now time.Time) Export {
 		JobID: j.ID, Status: string(j.StatusAt(now)), Format: j.Format, From: j.From.Format(time.DateOnly),
 		To: j.To.Format(time.DateOnly), Rows: j.Rows,
 		Message: rest.Optional(j.Message), FileName: j.FileName(), CreatedAt: j.CreatedAt,
-		CompletedAt: rest.Optional(j.CompletedAt), ExpiresAt: j.ExpiresAt, Unconverted: []UnconvertedCost{},
+		CompletedAt: rest.Optional(j.CompletedAt), ExpiresAt: j.ExpiresAt, Unconverted: []report.Unconverted{},
 	}
 	for _, u := range j.Unconverted {
-		out.Unconverted = append(out.Unconverted, UnconvertedCost{u.Currency, u.Amount.String()})
+		out.Unconverted = append(out.Unconverted, report.Unconverted{Currency: u.Currency, Amount: u.Amount.String()})
 	}
 	if t := j.Totals; t != nil {
 		out.BilledUSD, out.EffectiveUSD, out.ListUSD = rest.Optional(t.Billed.String()),

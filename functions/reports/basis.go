@@ -5,24 +5,19 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/domain/report"
 	"lamplighter.dev/shared/foundation/money"
 )
 
 // Basis describes the days, the kind of cost and the source of the figures in a report.
 type Basis struct {
-	Cost        string        `json:"cost" enum:"billed,effective,list" doc:"Which cost counts"`
-	From        string        `json:"from" doc:"The first day" example:"2026-03-01"`
-	To          string        `json:"to" doc:"The day behind the last" example:"2026-04-01"`
-	TotalUSD    string        `json:"totalUSD" doc:"The total: the parts of each level of the report add up to it" example:"1234.56"`
-	Estimated   bool          `json:"estimated" doc:"Some of it is estimated from public prices, as the bill has not come"`
-	CostSource  string        `json:"costSource" enum:"estimated,actual"`
-	Unconverted []Unconverted `json:"unconverted" doc:"The charges in currencies without a known exchange rate; they are in no figure"`
-}
-
-// Unconverted is an amount in a currency without a known exchange rate.
-type Unconverted struct {
-	Currency string `json:"currency" example:"EUR"`
-	Amount   string `json:"amount" example:"12.30"`
+	Cost        string               `json:"cost" enum:"billed,effective,list" doc:"Which cost counts"`
+	From        string               `json:"from" doc:"The first day" example:"2026-03-01"`
+	To          string               `json:"to" doc:"The day behind the last" example:"2026-04-01"`
+	TotalUSD    string               `json:"totalUSD" doc:"The total: the parts of each level of the report add up to it" example:"1234.56"`
+	Estimated   bool                 `json:"estimated" doc:"Some of it is estimated from public prices, as the bill has not come"`
+	CostSource  string               `json:"costSource" enum:"estimated,actual"`
+	Unconverted []report.Unconverted `json:"unconverted" doc:"The charges in currencies without a known exchange rate; they are in no figure"`
 }
 
 // The sources of a cost.
@@ -36,13 +31,11 @@ func newBasis(q *cost.Question, a *cost.Answer) Basis {
 	out := Basis{
 		Cost: string(q.Metric), From: q.From.Format(time.DateOnly), To: q.To.Format(time.DateOnly),
 		TotalUSD:  a.Total.Fixed(2),
-		Estimated: slices.Contains(a.Estimated, true), CostSource: actualCost, Unconverted: []Unconverted{},
+		Estimated: slices.Contains(a.Estimated, true), CostSource: actualCost,
+		Unconverted: report.NewUnconverted(a.Unconverted),
 	}
 	if out.Estimated {
 		out.CostSource = estimatedCost
-	}
-	for _, u := range a.Unconverted {
-		out.Unconverted = append(out.Unconverted, Unconverted{u.Currency, u.Amount.Fixed(2)})
 	}
 	return out
 }

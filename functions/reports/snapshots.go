@@ -6,18 +6,19 @@ import (
 
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/domain/report"
 )
 
 // Snapshot is a month whose bills are all final.
 type Snapshot struct {
-	Period       string        `json:"period" example:"2026-03"`
-	BilledUSD    string        `json:"billedUSD"`
-	EffectiveUSD string        `json:"effectiveUSD"`
-	ListUSD      string        `json:"listUSD"`
-	Accounts     int           `json:"accounts" doc:"How many cloud accounts were billed; with a grant on teams or resources, how many of them charged for these"`
-	Rows         int64         `json:"rows" doc:"How many lines their bills had; 0 with a grant on teams or resources, as lines are counted for whole bills"`
-	CostSource   string        `json:"costSource" enum:"estimated,actual"`
-	Unconverted  []Unconverted `json:"unconverted"`
+	Period       string               `json:"period" example:"2026-03"`
+	BilledUSD    string               `json:"billedUSD"`
+	EffectiveUSD string               `json:"effectiveUSD"`
+	ListUSD      string               `json:"listUSD"`
+	Accounts     int                  `json:"accounts" doc:"How many cloud accounts were billed; with a grant on teams or resources, how many of them charged for these"`
+	Rows         int64                `json:"rows" doc:"How many lines their bills had; 0 with a grant on teams or resources, as lines are counted for whole bills"`
+	CostSource   string               `json:"costSource" enum:"estimated,actual"`
+	Unconverted  []report.Unconverted `json:"unconverted"`
 }
 
 // snapshotMonths is the number of past months that have snapshots.
@@ -79,13 +80,9 @@ func closedMonths(periods []cost.Period, now cost.Month) map[cost.Month]closing 
 }
 
 func newSnapshot(m *cost.Summary, c closing) Snapshot {
-	out := Snapshot{
+	return Snapshot{
 		Period: m.Month.String(), BilledUSD: m.Total.Billed.Fixed(2), EffectiveUSD: m.Total.Effective.Fixed(2),
 		ListUSD:  m.Total.List.Fixed(2),
-		Accounts: c.accounts, Rows: c.rows, CostSource: actualCost, Unconverted: []Unconverted{},
+		Accounts: c.accounts, Rows: c.rows, CostSource: actualCost, Unconverted: report.NewUnconverted(m.Unconverted),
 	}
-	for _, u := range m.Unconverted {
-		out.Unconverted = append(out.Unconverted, Unconverted{u.Currency, u.Amount.Fixed(2)})
-	}
-	return out
 }

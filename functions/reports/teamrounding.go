@@ -16,8 +16,9 @@ type roundedShare struct {
 	exact, shown, least, most money.Amount
 }
 
-// roundShares rounds the shared costs of teams to cents, so that they add up to their rounded sum: what teams take over
-// from Unassigned is 0 in total. shown are the rounded costs of the teams; what is left of them is the direct cost.
+// roundShares rounds the shared costs of teams to cents. The rounded costs add up to the rounded sum of all shared
+// costs, which is 0 when teams take over the costs of Unassigned. The parameter shown has the rounded cost of each
+// team: its direct cost is shown minus its shared cost.
 func roundShares(direct, shared, shown []money.Amount) []money.Amount {
 	parts := make([]roundedShare, len(shared))
 	missing := money.Sum(shared...).Round(2)
@@ -25,8 +26,8 @@ func roundShares(direct, shared, shown []money.Amount) []money.Amount {
 		parts[i] = newRoundedShare(direct[i], shared[i], shown[i])
 		missing = missing.Sub(parts[i].shown)
 	}
-	missing = move(parts, missing, true)
-	move(parts, missing, false)
+	missing = moveCents(parts, missing, true)
+	moveCents(parts, missing, false)
 	out := make([]money.Amount, len(parts))
 	for i := range parts {
 		out[i] = parts[i].shown
@@ -37,18 +38,19 @@ func roundShares(direct, shared, shown []money.Amount) []money.Amount {
 func newRoundedShare(direct, shared, shown money.Amount) roundedShare {
 	p := roundedShare{
 		exact: shared, shown: shared.Round(2),
-		least: larger(floorCent(shared), shown.Sub(ceilCent(direct))),
-		most:  smaller(ceilCent(shared), shown.Sub(floorCent(direct))),
+		least: maxAmount(floorCent(shared), shown.Sub(ceilCent(direct))),
+		most:  minAmount(ceilCent(shared), shown.Sub(floorCent(direct))),
 	}
 	if p.least.Cmp(p.most) <= 0 {
-		p.shown = smaller(larger(p.shown, p.least), p.most)
+		p.shown = minAmount(maxAmount(p.shown, p.least), p.most)
 	}
 	return p
 }
 
-// move adds missing to the shares, a cent for each, beginning with the shares that it brings nearest to their exact
-// value. It returns what is left. A team without a share gets none. within keeps shares in their bounds.
-func move(parts []roundedShare, missing money.Amount, within bool) money.Amount {
+// moveCents adds missing to the shares, a cent for each, beginning with the shares that it brings nearest to their
+// exact value. It returns the cents that it could not add. A team without a shared cost gets none. With within, no
+// share leaves its bounds.
+func moveCents(parts []roundedShare, missing money.Amount, within bool) money.Amount {
 	step := cent
 	if missing.Sign() < 0 {
 		step = cent.Neg()
@@ -89,14 +91,14 @@ func floorCent(a money.Amount) money.Amount {
 
 func ceilCent(a money.Amount) money.Amount { return floorCent(a.Neg()).Neg() }
 
-func larger(a, b money.Amount) money.Amount {
+func maxAmount(a, b money.Amount) money.Amount {
 	if a.Cmp(b) < 0 {
 		return b
 	}
 	return a
 }
 
-func smaller(a, b money.Amount) money.Amount {
+func minAmount(a, b money.Amount) money.Amount {
 	if a.Cmp(b) > 0 {
 		return b
 	}

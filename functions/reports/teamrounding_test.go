@@ -58,7 +58,7 @@ func TestRoundShares_OfAnyTeams(t *testing.T) {
 			if shared[i].IsZero() && !got[i].IsZero() {
 				t.Fatalf("team %d has no share and gets %s", i, got[i])
 			}
-			off := larger(got[i].Sub(shared[i]).Abs(), shown[i].Sub(got[i]).Sub(direct[i]).Abs())
+			off := maxAmount(got[i].Sub(shared[i]).Abs(), shown[i].Sub(got[i]).Sub(direct[i]).Abs())
 			if off.Cmp(cent.MulInt(2)) >= 0 {
 				t.Fatalf("team %d: %s of %s and %s is off by %s", i, got[i], shared[i], direct[i], off)
 			}

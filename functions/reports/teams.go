@@ -91,7 +91,7 @@ func (s *service) listTeams(ctx context.Context, in *report.Asked) (TeamCosts, e
 }
 
 // newTeamCosts returns the cost of each team in cents. The teams add up to the total, each team's parts add up to the
-// team, and the shared costs add up to what they are in total.
+// team, and the shared costs add up to the rounded total of the shared costs.
 func newTeamCosts(sp *teamSplit) []TeamCost {
 	ids := sp.inOrder()
 	var sums, direct, shared []money.Amount

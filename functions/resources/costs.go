@@ -38,16 +38,16 @@ type costsInput struct {
 
 // CostHistory is the cost of a resource by day.
 type CostHistory struct {
-	ResourceID  string              `json:"resourceID"`
-	ResourceUID string              `json:"resourceUID"`
-	Cost        string              `json:"cost" enum:"billed,effective,list" doc:"Which cost counts"`
-	From        string              `json:"from" doc:"The first day" example:"2026-03-01"`
-	To          string              `json:"to" doc:"The day after the last" example:"2026-04-01"`
-	TotalUSD    string              `json:"totalUSD" example:"123.45"`
-	Estimated   bool                `json:"estimated" doc:"Part of the cost is estimated from public prices, as the bill has not come"`
-	CostSource  string              `json:"costSource" enum:"estimated,actual"`
-	Unconverted []UnconvertedAmount `json:"unconverted" doc:"Charges in currencies without a known exchange rate; they are in no figure"`
-	Items       []CostOfDay         `json:"items"`
+	ResourceID  string               `json:"resourceID"`
+	ResourceUID string               `json:"resourceUID"`
+	Cost        string               `json:"cost" enum:"billed,effective,list" doc:"Which cost counts"`
+	From        string               `json:"from" doc:"The first day" example:"2026-03-01"`
+	To          string               `json:"to" doc:"The day after the last" example:"2026-04-01"`
+	TotalUSD    string               `json:"totalUSD" example:"123.45"`
+	Estimated   bool                 `json:"estimated" doc:"Part of the cost is estimated from public prices, as the bill has not come"`
+	CostSource  string               `json:"costSource" enum:"estimated,actual"`
+	Unconverted []report.Unconverted `json:"unconverted" doc:"Charges in currencies without a known exchange rate; they are in no figure"`
+	Items       []CostOfDay          `json:"items"`
 }
 
 // CostOfDay is the cost of a resource on one day.
@@ -55,12 +55,6 @@ type CostOfDay struct {
 	Date      string `json:"date" example:"2026-03-01"`
 	CostUSD   string `json:"costUSD" example:"4.12"`
 	Estimated bool   `json:"estimated"`
-}
-
-// UnconvertedAmount is an amount in a currency without a known exchange rate.
-type UnconvertedAmount struct {
-	Currency string `json:"currency" example:"EUR"`
-	Amount   string `json:"amount" example:"12.30"`
 }
 
 func (s *service) getCosts(ctx context.Context, in *costsInput) (CostHistory, error) {
@@ -92,13 +86,10 @@ func newCostHistory(q *cost.Question, a *cost.Answer) CostHistory {
 	out := CostHistory{
 		Cost: string(q.Metric), From: q.From.Format(time.DateOnly), To: q.To.Format(time.DateOnly),
 		TotalUSD: a.Total.Fixed(2), Estimated: slices.Contains(a.Estimated, true), CostSource: "actual",
-		Unconverted: []UnconvertedAmount{}, Items: make([]CostOfDay, len(a.Days)),
+		Unconverted: report.NewUnconverted(a.Unconverted), Items: make([]CostOfDay, len(a.Days)),
 	}
 	if out.Estimated {
 		out.CostSource = "estimated"
-	}
-	for _, u := range a.Unconverted {
-		out.Unconverted = append(out.Unconverted, UnconvertedAmount{u.Currency, u.Amount.Fixed(2)})
 	}
 	for d, amount := range money.RoundPartsTo(a.Days, a.Total.Round(2), 2) {
 		out.Items[d] = CostOfDay{q.From.AddDate(0, 0, d).Format(time.DateOnly), amount.Fixed(2), a.Estimated[d]}

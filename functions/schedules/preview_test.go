@@ -117,7 +117,7 @@ func TestPreview_SaysWhyOneIsLeftOut(t *testing.T) {
 // holdInstance stores a live override on an instance, from now on.
 func (f *fixture) holdInstance(n int, action override.Action, until time.Time) {
 	f.Helper()
-	err := override.Change(f.In(apitest.Org), f.Table, apitest.Org,
+	err := override.ChangeLive(f.In(apitest.Org), f.Table, apitest.Org,
 		func(l override.Live) (override.Live, []table.Write, error) {
 			next, err := l.With(override.Override{
 				ID: override.NewID(f.Clock.Now()), ResourceID: f.ids[n],

@@ -2,7 +2,7 @@ package anomaly
 
 // The limits of costs that recur.
 const (
-	recurringDays    = 35  // days in which a cost must have recurred
+	recurringDays    = 35  // how many days back the earlier incidents may lie
 	leastRecurrences = 2   // incidents of a similar size in these days
 	smallestSimilar  = 1.5 // an excess that is less than this many times that of a past day is similar to it
 	largestSimilar   = 0.5 // an excess that is at least this share of that of a past day is similar to it

@@ -111,7 +111,7 @@ func (h *history) findInterval() {
 	}
 }
 
-// deviationsOf returns the deviations of the recent days from what a pattern expects of them.
+// deviationsOf returns the differences between the costs of the recent days and the costs that a pattern predicts.
 func (h *history) deviationsOf(expected func(day int) (float64, bool)) []float64 {
 	out := make([]float64, 0, patternDays)
 	for i := max(week, len(h.cost)-patternDays); i < len(h.cost); i++ {

@@ -20,7 +20,7 @@ type Block struct {
 }
 
 // Column holds the values of a column: row i of the block has Words[Numbers[i]]. A reader uses the same Column for all
-// blocks of a file. Texts can share the memory of many others: keep a copy of what is kept.
+// blocks of a file. A text can share its memory with other texts of the file: clone a text to keep it.
 type Column[T any] struct {
 	Words   []T
 	Numbers []int32

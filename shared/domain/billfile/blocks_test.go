@@ -175,7 +175,7 @@ func compareBlocks(t testing.TB, name string, file []byte) bool {
 		return false
 	}
 	var want, got []string
-	_ = chargeblocks.Of(charges...)(func(b *bill.Block) error {
+	_ = chargeblocks.FromCharges(charges...)(func(b *bill.Block) error {
 		want = append(want, describeRows(b)...)
 		return nil
 	})

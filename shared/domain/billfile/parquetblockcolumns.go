@@ -107,8 +107,8 @@ func (c *valueColumn[T]) convertPending(n int) (err error) {
 	return err
 }
 
-// setNumbers sets the numbers of the next n rows, some of which are defined. If all are, the indexes of the page are
-// the numbers.
+// setNumbers sets the numbers of the next n rows, of which defined rows have a value. If all rows have a value, the
+// numbers are the indexes of the page.
 func (c *valueColumn[T]) setNumbers(from, n, defined int) {
 	out := &c.block
 	switch {

@@ -30,7 +30,7 @@ const resourceColumn = 15
 
 // heldRow is a row that is not written yet.
 type heldRow struct {
-	texts              [textColumns]uint16 // in words, of which there are at most groupRows
+	texts              [textColumns]uint16 // positions in words; a column has at most groupRows words
 	tags               int32
 	billed, start, end int64 // in microseconds; end is noEnd for a charge without one
 	amounts            [5]decimal
@@ -145,7 +145,7 @@ func (h *heldRows) writeSorted(w *parquet.GenericWriter[lineItem]) error {
 	return nil
 }
 
-// order returns the positions of the rows in the order in which they are written.
+// order returns the positions of the rows, sorted as the file has them.
 func (h *heldRows) order() []int32 {
 	ranks := h.words[resourceColumn].ranks()
 	out := make([]int32, h.count)

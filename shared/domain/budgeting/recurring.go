@@ -37,9 +37,9 @@ func (r *recurring) daily(i int) money.Amount {
 	return recent[(n-1)/2].Add(recent[n/2]).DivInt(2)
 }
 
-// monthly returns the charges that come each month on a day: the smaller of those of the last two months that are
-// known, above what came each day. It is 0 if they came in one month only, and that of the only month if just one is
-// known.
+// monthly returns the charge that comes each month on a day of the month. It is the smaller charge of the last two
+// months on that day, without the daily charge. It is 0 if one of two known months has no such charge. If only one
+// month is known, it is the charge of that month.
 func (r *recurring) monthly(day time.Time) money.Amount {
 	var charges []money.Amount
 	for back := 1; len(charges) < monthsCompared; back++ {

@@ -38,8 +38,8 @@ func (s *Store) putReplaced(ctx context.Context, org string, old, next *pointer)
 		if err != nil && !fault.Is(err, fault.NotFound) {
 			return table.Write{}, fault.Wrap("read where line items are", err)
 		}
-		if r.Items = &items; err != nil {
-			r.Items = nil
+		if err == nil {
+			r.Items = &items
 		}
 	}
 	it, err := table.NewItem(replacedKey(org, next.Month, next.AccountID, next.Fingerprint), r)

@@ -39,7 +39,7 @@ var lines = []bill.Charge{
 	place{"RDS", "us-east-1", "blue"}.line(31, "-2", "USD"),
 }
 
-var all = chargeblocks.Of(lines...)
+var all = chargeblocks.FromCharges(lines...)
 
 func month(q costquery.Query) costquery.Query {
 	q.From, q.To = on(1), on(32)

@@ -129,10 +129,10 @@ func wholeOf(measure string) string {
 		return "COUNT(*)"
 	}
 	return fmt.Sprintf("SUM(CASE WHEN x_ExactAmounts <> '' THEN CAST(split_part(split_part(x_ExactAmounts, ' ', %d), "+
-		"'.', 1) AS DECIMAL(38, 0)) ELSE CAST(%s AS DECIMAL(38, 0)) END)", n, units(measure))
+		"'.', 1) AS DECIMAL(38, 0)) ELSE CAST(%s AS DECIMAL(38, 0)) END)", n, castUnits(measure))
 }
 
-// restOf returns the sum of what wholeOf leaves of each amount.
+// restOf returns the sum of the fractions of a measure: each amount without its whole units (wholeOf).
 func restOf(measure string) string {
 	n := exactly[measure]
 	if n == 0 {
@@ -142,12 +142,12 @@ func restOf(measure string) string {
 	places := "COALESCE(NULLIF(split_part(" + text + ", '.', 2), ''), '0')"
 	return "SUM(CASE WHEN x_ExactAmounts <> '' THEN CAST(concat(CASE WHEN starts_with(" + text +
 		", '-') THEN '-0.' ELSE '0.' END, " + places + ") AS DECIMAL(38, 30)) " +
-		"ELSE CAST(" + measure + " - " + units(measure) + " AS DECIMAL(38, 30)) END)"
+		"ELSE CAST(" + measure + " - " + castUnits(measure) + " AS DECIMAL(38, 30)) END)"
 }
 
-// units returns the value of a column in the nearest whole unit. A column has twelve digits before the point, and the
-// nearest unit one more.
-func units(measure string) string { return "CAST(" + measure + " AS DECIMAL(13, 0))" }
+// castUnits returns the value of a column in the nearest whole unit. A column has twelve digits before the point, and
+// the nearest unit one more.
+func castUnits(measure string) string { return "CAST(" + measure + " AS DECIMAL(13, 0))" }
 
 // orderOf returns the sum of a measure to 16 places, by which groups are ordered.
 func orderOf(measure string) string {

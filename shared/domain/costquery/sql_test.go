@@ -164,12 +164,12 @@ func TestRun_CountsOnTheDayOfReports(t *testing.T) {
 	early, late := lines[0], lines[0]
 	early.ChargePeriodStart, late.ChargePeriodStart = on(-40), on(60)
 	first := costquery.Query{From: on(1), To: on(2), Measures: []string{"Count"}}
-	got, err := costquery.Run(t.Context(), first, chargeblocks.Of(early, late))
+	got, err := costquery.Run(t.Context(), first, chargeblocks.FromCharges(early, late))
 	if err != nil || len(got.Rows) != 1 || got.Rows[0].Amounts[0].String() != "1" {
 		t.Errorf("on the first day: %+v, %v", got, err)
 	}
 	got, err = costquery.Run(t.Context(), costquery.Query{From: on(31), To: on(32), Measures: []string{"Count"}},
-		chargeblocks.Of(early, late))
+		chargeblocks.FromCharges(early, late))
 	if err != nil || len(got.Rows) != 1 || got.Rows[0].Amounts[0].String() != "1" {
 		t.Errorf("on the last day: %+v, %v", got, err)
 	}

@@ -107,7 +107,7 @@ func (e *pass) noteFailedRound(ctx context.Context) error {
 	if !e.broken && e.troubles.find(roundTrouble, e.state.Round) < 0 { // it was parked
 		next.Round, next.Parts = "", 0
 	}
-	_, err := e.move(ctx, e.org, e.state, next)
+	_, err := e.moveState(ctx, e.org, e.state, next)
 	return err
 }
 

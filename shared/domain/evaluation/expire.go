@@ -69,7 +69,7 @@ func (e *pass) checkEnded(ctx context.Context, overrideID string, cause error) e
 
 // unlist removes an override without a record from the list of live overrides.
 func (s *Store) unlist(ctx context.Context, org, overrideID string) error {
-	return override.Change(ctx, s.p.Table, org, func(l override.Live) (override.Live, []table.Write, error) {
+	return override.ChangeLive(ctx, s.p.Table, org, func(l override.Live) (override.Live, []table.Write, error) {
 		return l.Without(overrideID), nil, nil
 	})
 }

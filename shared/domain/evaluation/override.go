@@ -39,7 +39,7 @@ func (s *Store) BeginOverride(ctx context.Context, org string, o override.Overri
 	if err != nil {
 		return o, err
 	}
-	err = override.Change(within(ctx), s.p.Table, org, func(l override.Live) (override.Live, []table.Write, error) {
+	err = override.ChangeLive(within(ctx), s.p.Table, org, func(l override.Live) (override.Live, []table.Write, error) {
 		l, err := l.With(o)
 		if err != nil {
 			return l, nil, err
@@ -140,7 +140,7 @@ func (s *Store) EndOverride(ctx context.Context, org, overrideID, by string) (ov
 		return o, err
 	}
 	at, orders := s.p.Clock.Now(), []execution.Order(nil)
-	err = override.Change(within(ctx), s.p.Table, org, func(l override.Live) (override.Live, []table.Write, error) {
+	err = override.ChangeLive(within(ctx), s.p.Table, org, func(l override.Live) (override.Live, []table.Write, error) {
 		l = l.Without(o.ID)
 		var err error
 		if orders, err = s.restoring(ctx, org, ended{o, t, at, l}); err != nil {

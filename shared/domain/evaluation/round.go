@@ -51,7 +51,7 @@ func (e *pass) endRound(ctx context.Context, st state) error {
 			return err
 		}
 	}
-	_, err := e.move(ctx, e.org, st, next)
+	_, err := e.moveState(ctx, e.org, st, next)
 	return err
 }
 

@@ -90,9 +90,9 @@ func (s *Store) begin(ctx context.Context, org string) (st state, there bool, er
 	return st, true, err
 }
 
-// move replaces old, as it was read, by next, in one transaction with the writes in more. It returns false if another
-// evaluator was faster.
-func (s *Store) move(ctx context.Context, org string, old, next state, more ...table.Write) (bool, error) {
+// moveState replaces old, as it was read, by next, in one transaction with the writes in more. It returns false if
+// another evaluator was faster.
+func (s *Store) moveState(ctx context.Context, org string, old, next state, more ...table.Write) (bool, error) {
 	next.Change = old.Change + 1
 	it, err := table.NewItem(stateKey(org), next)
 	if err != nil {
@@ -171,7 +171,7 @@ func (e *pass) decide(ctx context.Context, p planned) (bool, error) {
 		}
 		more = append(more, w)
 	}
-	return e.move(ctx, e.org, e.state, next, more...)
+	return e.moveState(ctx, e.org, e.state, next, more...)
 }
 
 // roundWrites returns the writes that store the parts of a round.

@@ -112,10 +112,11 @@ type Asked struct {
 	Accounts bool
 }
 
-// Unheld splits members into those that the verb can act on, and those that are held: by an active event readiness
-// plan, by an override in the other state, or by an account that is disconnected. It takes one round trip, or two to
-// three if there is an override on a group.
-func Unheld(ctx context.Context, t table.Store, s *inventory.Store, a Asked) ([]inventory.Member, []LeftOut, error) {
+// FilterUnheld splits members into those that the verb can act on, and those that are held: by an active event
+// readiness plan, by an override in the other state, or by an account that is disconnected. It takes one round trip,
+// or two to three if there is an override on a group.
+func FilterUnheld(ctx context.Context, t table.Store, s *inventory.Store, a Asked) ([]inventory.Member, []LeftOut,
+	error) {
 	var of []inventory.Member
 	if a.Accounts {
 		of = a.Members
@@ -161,7 +162,7 @@ func PartBulk(ctx context.Context, t table.Store, s *inventory.Store, org string
 	if err != nil {
 		return nil, nil, err
 	}
-	members, held, err := Unheld(ctx, t, s,
+	members, held, err := FilterUnheld(ctx, t, s,
 		Asked{Org: org, Verb: b.Type, Members: members, At: b.CreatedAt, Force: b.Force, Ordered: b.Ordered()})
 	left = append(left, held...)
 	if err != nil || b.Plan == nil || b.Plan.Scopes == nil {
@@ -180,7 +181,7 @@ func members(ctx context.Context, t table.Store, s *inventory.Store, org string,
 	b Bulk,
 ) ([]inventory.Member, []LeftOut, error) {
 	if b.GroupID == "" {
-		found, err := named(ctx, t, s, org, b)
+		found, err := findNamed(ctx, t, s, org, b)
 		return found, nil, err
 	}
 	_, members, left, err := ExpandGroup(ctx, s, org, b.GroupID)
@@ -191,7 +192,7 @@ func members(ctx context.Context, t table.Store, s *inventory.Store, org string,
 }
 
 // named returns the resources that a bulk action without a group named, without those that are gone.
-func named(ctx context.Context, t table.Store, s *inventory.Store, org string, b Bulk) ([]inventory.Member, error) {
+func findNamed(ctx context.Context, t table.Store, s *inventory.Store, org string, b Bulk) ([]inventory.Member, error) {
 	n, err := table.Read[Named](ctx, t, NamedKey(org, b.ID))
 	if err != nil {
 		return nil, fmt.Errorf("read what %s acts on: %w", b.ID, err)

@@ -145,9 +145,9 @@ func (h Holding) Against(verb cloud.Verb, resourceID string) string {
 // LiveChange returns the changed list, and the writes to store together with it.
 type LiveChange func(Live) (Live, []table.Write, error)
 
-// Change reads the list, calls change, and stores the new list and the writes of change in one transaction. It starts
-// over after a concurrent change of the list.
-func Change(ctx context.Context, s table.Store, org string, change LiveChange) error {
+// ChangeLive reads the list, calls change, and stores the new list and the writes of change in one transaction. It
+// starts over after a concurrent change of the list.
+func ChangeLive(ctx context.Context, s table.Store, org string, change LiveChange) error {
 	for try := 1; ; try++ {
 		err := changeOnce(ctx, s, org, change)
 		lost, refused := errors.AsType[*table.ConditionError](err)

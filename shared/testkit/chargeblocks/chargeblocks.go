@@ -6,8 +6,8 @@ import "lamplighter.dev/shared/domain/bill"
 // perBlock is small, so that most tests have several blocks.
 const perBlock = 3
 
-// Of returns a function that passes the charges to take in blocks of all columns, until take returns an error.
-func Of(charges ...bill.Charge) func(take func(*bill.Block) error) error {
+// FromCharges returns a function that passes the charges to take in blocks of all columns, until take returns an error.
+func FromCharges(charges ...bill.Charge) func(take func(*bill.Block) error) error {
 	return func(take func(*bill.Block) error) error {
 		k := bill.NewCollector(bill.Columns())
 		for i := range charges {

@@ -116,7 +116,8 @@ type Asked struct {
 // readiness plan, by an override in the other state, or by an account that is disconnected. It takes one round trip,
 // or two to three if there is an override on a group.
 func FilterUnheld(ctx context.Context, t table.Store, s *inventory.Store, a Asked) ([]inventory.Member, []LeftOut,
-	error) {
+	error,
+) {
 	var of []inventory.Member
 	if a.Accounts {
 		of = a.Members

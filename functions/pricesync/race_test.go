@@ -2,6 +2,7 @@ package pricesync_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 
 	"lamplighter.dev/shared/cloud"
@@ -60,5 +61,18 @@ func TestUpdate_NeverReplacesNewerCosts(t *testing.T) {
 				t.Errorf("billed: %+v", r.ActualUSD)
 			}
 		})
+	}
+}
+
+// The cost of an event is that of more machines in a group, also where the group has none yet.
+func TestPairs_HaveTheRegionsOfGroupsWithoutMachines(t *testing.T) {
+	for _, kind := range []string{cloud.AWSASG, cloud.GCPMIG} {
+		f := newFixture(t)
+		at := inventory.Partition{AccountID: inventorytest.Account, Region: "eu-north-1", Kind: kind}
+		inventorytest.DiscoverIn(f.Fixture, at, apitest.Org, cloud.Resource{UID: "group"})
+		pairs := apitest.Value(pricing.New(f.Platform, nil).Pairs(f.In(apitest.Org), apitest.Org))(f)
+		if !slices.ContainsFunc(pairs, func(at pricing.ProviderRegion) bool { return at.Region == "eu-north-1" }) {
+			t.Errorf("%s: %v", kind, pairs)
+		}
 	}
 }

@@ -104,7 +104,9 @@ func nearest(teams []roundedTeam, change func(*roundedTeam) (loss money.Amount, 
 func (r *roundedTeam) exact() money.Amount { return r.direct.Add(r.shared) }
 
 // isNextTo reports whether cents is the whole cent below or above an amount, or the amount itself.
-func isNextTo(cents, exact money.Amount) bool { return cents == floorCent(exact) || cents == ceilCent(exact) }
+func isNextTo(cents, exact money.Amount) bool {
+	return cents == floorCent(exact) || cents == ceilCent(exact)
+}
 
 func floorCent(a money.Amount) money.Amount {
 	if r := a.Round(2); r.Cmp(a) <= 0 {

@@ -9,7 +9,6 @@ import (
 
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/domain/billimport"
-	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/report"
 )
@@ -97,14 +96,10 @@ func (s *service) missingBills(ctx context.Context) ([]missingBills, error) {
 		s.imported.put(org, now.Add(importedFor))
 		return nil, nil
 	}
-	connected, err := connection.ListAccounts(ctx, s.p.Table, org)
+	connected, err := s.accountNames(ctx, org)
 	return slices.DeleteFunc(out, func(m missingBills) bool {
-		for i := range connected {
-			if connected[i].ID == m.account {
-				return false
-			}
-		}
-		return true
+		_, is := connected[m.account]
+		return !is
 	}), err
 }
 

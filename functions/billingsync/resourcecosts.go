@@ -32,7 +32,7 @@ func (w *worker) renewCosts(ctx context.Context, org string, months ...cost.Mont
 		}
 	}
 	if err != nil {
-		w.p.Log.WarnContext(ctx, "costs of resources are updated a minute later", "org", org, "error", err.Error())
+		w.p.Log.WarnContext(ctx, "costs of resources are updated some minutes later", "org", org, "error", err.Error())
 	}
 	work, err := billimport.AddRenewal(org, w.p.Clock.Now())
 	if err != nil {

@@ -11,7 +11,10 @@ import (
 	"time"
 
 	"lamplighter.dev/functions/billingsync"
+	"lamplighter.dev/functions/pricesync"
+	"lamplighter.dev/functions/reports"
 	"lamplighter.dev/functions/resources"
+	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/simulated"
 	domain "lamplighter.dev/shared/domain/billimport"
@@ -219,7 +222,8 @@ func TestImport_AGivenUpUpdateLeavesTheAccountAlone(t *testing.T) {
 	before := s.status()
 	call, err := json.Marshal(fields{
 		"task":  "abandon",
-		"input": domain.Input{Org: "org_a", JobID: "job_1", AccountID: a.ID, Renewal: true}, "error": fields{"Error": "x"},
+		"input": domain.Input{Org: "org_a", JobID: "job_1", AccountID: a.ID, Renewal: true},
+		"error": fields{"Error": "x"},
 	})
 	s.Must(err)
 	apitest.Value(s.worker(s.Context(), call))(s)
@@ -263,4 +267,17 @@ func TestImport_TellsTheMonthsThatAreMissing(t *testing.T) {
 		}
 	}
 	s.wantPlanted(s.plan(settings{"bills": "focus"}))
+}
+
+// The estimates of today and yesterday do not make the billed cost of a month an estimate.
+func TestConnect_ReportsAreActualAfterTheFirstImport(t *testing.T) {
+	s := newFixture(t)
+	s.connect()
+	s.clk.Advance(time.Hour)
+	s.Put(identity.DirectoryKey("org_a"), map[string]string{"org": "org_a"})
+	providers := cloud.Providers{simulated.Name: simulated.New(s.Table, s.clk)}
+	_, err := pricesync.SyncPrices(s.Context(), s.Platform, providers)
+	s.Must(err)
+	s.Mount(reports.Operations)
+	s.Call(alice, "GET /reports/summary", nil).Want(200, `"estimated":true,"costSource":"actual","incomplete":[]`)
 }

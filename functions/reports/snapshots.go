@@ -100,6 +100,7 @@ func newSnapshot(m *cost.Summary, c closing) Snapshot {
 	return Snapshot{
 		Period: m.Month.String(), BilledUSD: m.Total.Billed.Fixed(2), EffectiveUSD: m.Total.Effective.Fixed(2),
 		ListUSD:  m.Total.List.Fixed(2),
-		Accounts: c.accounts, Rows: c.rows, CostSource: report.ActualCost, Unconverted: report.NewUnconverted(m.Unconverted),
+		Accounts: c.accounts, Rows: c.rows, CostSource: report.ActualCost,
+		Unconverted: report.NewUnconverted(m.Unconverted),
 	}
 }

@@ -91,7 +91,7 @@ const (
 func (e Entry) IsSyncing(now time.Time) bool { return e.JobID != "" && now.Sub(e.StartedAt) < lost }
 
 // MissingMonths returns the months whose bills the first import of the account has not imported at the time now. Until
-// it has listed the bills, all months that it may find are missing.
+// the first try has listed the bills, all months that it may find are missing.
 func (e Entry) MissingMonths(now time.Time) []string {
 	switch {
 	case !e.BackfilledAt.IsZero():
@@ -101,7 +101,7 @@ func (e Entry) MissingMonths(now time.Time) []string {
 			_, imported := e.Looked[month]
 			return imported
 		})
-	case !e.IsSyncing(now):
+	case !e.IsSyncing(now), !e.TriedAt.IsZero():
 		return nil
 	}
 	this := time.Date(now.UTC().Year(), now.UTC().Month(), 1, 0, 0, 0, 0, time.UTC)

@@ -30,6 +30,7 @@ type Input struct {
 	UploadID  string `json:"uploadID,omitempty"`  // only this upload
 	Withdraw  bool   `json:"withdraw,omitempty"`  // the upload is withdrawn
 	Rebuild   bool   `json:"rebuild,omitempty"`   // costs are rebuilt after a change of teams, groups or accounts
+	Closed    bool   `json:"closed,omitempty"`    // a rebuild of closed months, which continues from call to call
 }
 
 // Organisation returns the organization that the input belongs to.

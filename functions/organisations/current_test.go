@@ -20,7 +20,7 @@ func TestTheOrganizationAndItsSettings(t *testing.T) {
 		"id": h.org, "name": "Engines", "createdBy": "usr_ada", "createdAt": "2026-03-10T09:30:30Z",
 		"updatedAt": "2026-03-10T09:30:30Z",
 		"currency":  "USD", "mcpEnabled": false, "defaultDashboard": nil, "savingsRealism": 0.7, "anomalyMinUSD": "1",
-		"retentionMonths": 13.0, "eventAllOrNothing": false,
+		"retentionMonths": 13.0, "eventAllOrNothing": false, "attributionMonths": 13.0,
 	}
 	same := func(after string) {
 		t.Helper()
@@ -63,6 +63,9 @@ func TestTheOrganizationAndItsSettings(t *testing.T) {
 		{`{"retentionMonths":null}`, map[string]any{"retentionMonths": 13.0}},
 		{`{"eventAllOrNothing":true}`, map[string]any{"eventAllOrNothing": true}},
 		{`{"eventAllOrNothing":null}`, map[string]any{"eventAllOrNothing": false}},
+		{`{"attributionMonths":0}`, map[string]any{"attributionMonths": 0.0}},
+		{`{"attributionMonths":36}`, map[string]any{"attributionMonths": 36.0}},
+		{`{"attributionMonths":null}`, map[string]any{"attributionMonths": 13.0}},
 		{`{"mcpEnabled":false,"savingsRealism":0}`, map[string]any{"savingsRealism": 0.0}},
 		{`{"name":" Looms "}`, map[string]any{"name": "Looms"}},
 		{`{"name":"LOOMS"}`, map[string]any{"name": "LOOMS"}},
@@ -96,6 +99,8 @@ func TestSettingsThatNoOrganizationHas(t *testing.T) {
 		`{"retentionMonths":0}`: "retentionMonths", `{"retentionMonths":121}`: "retentionMonths",
 		`{"retentionMonths":1.5}`:     "retentionMonths",
 		`{"defaultDashboard":"mine"}`: "defaultDashboard", `{"mcpEnabled":"yes"}`: "mcpEnabled",
+		`{"attributionMonths":-1}`: "attributionMonths", `{"attributionMonths":37}`: "attributionMonths",
+		`{"attributionMonths":1.5}`:   "attributionMonths",
 		`{"eventAllOrNothing":"yes"}`: "eventAllOrNothing", `[]`: "", `null`: "",
 		`{"currency":"EUR","name":""}`: "name",
 	} {

@@ -18,6 +18,8 @@ type Basis struct {
 	Estimated   bool                 `json:"estimated" doc:"Some of it is estimated from public prices, as the bill has not come"`
 	CostSource  string               `json:"costSource" enum:"estimated,actual"`
 	Unconverted []report.Unconverted `json:"unconverted" doc:"The charges in currencies without a known exchange rate; they are in no figure"`
+	// AttributedFrom is set by attribute.
+	AttributedFrom *string `json:"attributedFrom" doc:"If the report splits or filters costs by team or resource group: the first day from which on they follow the present resources of these teams and groups; earlier days follow those of an earlier time. It is to if no day follows them yet, and null if all days do. Closed months follow a change within some minutes, as far back as the setting attributionMonths says" example:"2026-03-01"`
 }
 
 // The sources of a cost.

@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"cmp"
 	"context"
 	"net/url"
 	"slices"
@@ -67,7 +68,8 @@ func (s *service) breakdown(ctx context.Context, in *BreakdownInput) (Breakdown,
 	if err = t.grow(&a); err != nil {
 		return Breakdown{}, err
 	}
-	return Breakdown{newBasis(&q, &a), q.Dims, t.nodes, t.links}, s.Balanced(ctx, t.check())
+	out := Breakdown{newBasis(&q, &a), q.Dims, t.nodes, t.links}
+	return out, cmp.Or(s.Balanced(ctx, t.check()), s.attribute(ctx, &out.Basis, &q, a.Attribution))
 }
 
 // tree builds a breakdown. shown holds the rounded amount of each node by node ID.

@@ -40,7 +40,8 @@ func (s *service) providers(ctx context.Context, in *report.Asked) (ProviderCost
 	if err != nil {
 		return ProviderCosts{}, fault.Wrap("count resources", err)
 	}
-	return ProviderCosts{newBasis(&q, &a), newProviderCosts(&a, sum.ByProvider)}, nil
+	out := ProviderCosts{newBasis(&q, &a), newProviderCosts(&a, sum.ByProvider)}
+	return out, s.attribute(ctx, &out.Basis, &q, a.Attribution)
 }
 
 // newProviderCosts returns the providers that have costs or resources.

@@ -66,7 +66,7 @@ func (s *service) summary(ctx context.Context, in *summaryInput) (MonthSummary, 
 	if now := s.p.Clock.Now(); now.Before(m.End()) {
 		out.ForecastUSD = h.forecast(now)
 	}
-	return out, nil
+	return out, s.attribute(ctx, &out.Basis, &q, h.month.Attribution)
 }
 
 // history holds the daily costs of a month and of the month before.
@@ -91,7 +91,7 @@ func (s *service) history(ctx context.Context, q cost.Question, m cost.Month) (h
 	h.previous = money.Sum(all.Days[before:first]...)
 	h.month = cost.Answer{
 		Total: money.Sum(all.Days[first:]...), Days: all.Days[first:],
-		Estimated: all.Estimated[first:],
+		Estimated: all.Estimated[first:], Attribution: all.Attribution,
 	}
 	if len(all.Unconverted) > 0 {
 		h.month.Unconverted, err = s.unconverted(ctx, q, m)

@@ -78,7 +78,8 @@ func (s *service) tags(ctx context.Context, in *report.Asked) (TagCoverages, err
 	if err != nil {
 		return TagCoverages{}, err
 	}
-	return newTagCoverages(&q, &a), nil
+	out := newTagCoverages(&q, &a)
+	return out, s.attribute(ctx, &out.Basis, &q, a.Attribution)
 }
 
 func newTagCoverages(q *cost.Question, a *cost.Answer) TagCoverages {
@@ -164,7 +165,8 @@ func (s *service) tag(ctx context.Context, in *tagInput) (TagValueCosts, error) 
 	if err != nil {
 		return TagValueCosts{}, err
 	}
-	return newTagValues(&q, &a, in.TagKey), nil
+	out := newTagValues(&q, &a, in.TagKey)
+	return out, s.attribute(ctx, &out.Basis, &q, a.Attribution)
 }
 
 func newTagValues(q *cost.Question, a *cost.Answer, key string) TagValueCosts {
@@ -307,5 +309,5 @@ func (s *service) tagTrends(ctx context.Context, in *tagTrendInput) (TagTrends, 
 				TagPoint{lines[n].value(), lines[n].name(), lines[n].other, c.Fixed(2)})
 		}
 	}
-	return out, nil
+	return out, s.attribute(ctx, &out.Basis, &q, a.Attribution)
 }

@@ -87,7 +87,14 @@ func (s *service) listTeams(ctx context.Context, in *report.Asked) (TeamCosts, e
 	if err != nil {
 		return TeamCosts{}, err
 	}
-	return TeamCosts{newBasis(&q, &sp.answer), newTeamCosts(sp), append([]string{}, sp.fellBack...)}, nil
+	return TeamCosts{newTeamBasis(&q, sp), newTeamCosts(sp), append([]string{}, sp.fellBack...)}, nil
+}
+
+// newTeamBasis returns the basis of a report of all teams.
+func newTeamBasis(q *cost.Question, sp *teamSplit) Basis {
+	out := newBasis(q, &sp.answer)
+	out.attribute(q, sp.answer.Attribution, sp.changed)
+	return out
 }
 
 // newTeamCosts returns the cost of each team in cents. The teams add up to the total, each team's parts add up to the
@@ -158,7 +165,7 @@ func (in *TeamInput) missing() error {
 }
 
 // splitTeam starts the split for the report of one team. The team and the rules take one round trip; if there are
-// rules, the other teams take one more.
+// rules, the other teams take one more. For Unassigned the teams take one more.
 func (s *service) splitTeam(ctx context.Context, in *TeamInput, q *cost.Question) (string, *teamSplit, error) {
 	id := in.TeamID
 	if id == unassignedPath {
@@ -176,12 +183,17 @@ func (s *service) splitTeam(ctx context.Context, in *TeamInput, q *cost.Question
 	if q.Within == nil && q.Filter[cost.TeamDim] == nil && len(saved) > 0 {
 		sp.rules = rulesOf(saved)
 		sp.names, err = s.labels(ctx, cost.TeamDim)
-	} else if ok {
+	}
+	if ok && err == nil {
 		var t teams.Team
 		t, err = table.Decode[teams.Team](it)
-		sp.names[cost.TeamDim][id] = t.Name
+		sp.names[cost.TeamDim][id], sp.changed = t.Name, t.DefinedAt()
 	}
-	if err == nil && id != "" && sp.names[cost.TeamDim][id] == "" {
+	switch {
+	case err != nil:
+	case id == "":
+		sp.changed, err = s.definedAt(ctx, &cost.Question{Dims: []string{cost.TeamDim}, Within: q.Within})
+	case sp.names[cost.TeamDim][id] == "":
 		err = in.missing()
 	}
 	return id, sp, err
@@ -266,6 +278,7 @@ func newTeamReport(q *cost.Question, sp *teamSplit, id string, services []cost.R
 	a := sp.answer
 	a.Total, a.Days = money.MustParse(shown.CostUSD), sp.of[id].days()
 	out := TeamReport{Basis: newBasis(q, &a), TeamCost: shown, Services: []ServiceCost{}}
+	out.attribute(q, a.Attribution, sp.changed)
 	direct := money.MustParse(out.DirectUSD)
 	sums := make([]money.Amount, len(services))
 	for i := range services {
@@ -352,7 +365,7 @@ func (s *service) teamTrends(ctx context.Context, in *teamTrendInput) (TeamTrend
 	for i := range lines {
 		days[i] = lines[i].days
 	}
-	out := TeamTrends{newBasis(&q, &sp.answer), in.Granularity, make([]TeamTrendPoint, len(b.first))}
+	out := TeamTrends{newTeamBasis(&q, sp), in.Granularity, make([]TeamTrendPoint, len(b.first))}
 	for i, p := range b.points(sp.answer.Total) {
 		out.Items[i] = TeamTrendPoint{TrendPoint: p}
 		for n, c := range b.parts(days, i, p.CostUSD) {

@@ -50,7 +50,8 @@ func (s *service) trends(ctx context.Context, in *TrendInput) (Trends, error) {
 	if err != nil {
 		return Trends{}, err
 	}
-	return newTrends(&q, &a, savings, in.Granularity), nil
+	out := newTrends(&q, &a, savings, in.Granularity)
+	return out, s.attribute(ctx, &out.Basis, &q, a.Attribution)
 }
 
 func newTrends(q *cost.Question, a *cost.Answer, savings []money.Amount, granularity string) Trends {

@@ -173,7 +173,7 @@ func (s *service) units(ctx context.Context, in *TrendInput) (UnitReport, error)
 	for _, m := range all {
 		out.Items = append(out.Items, UnitCosts{newUnitMetric(m), unitPoints(&b, &a, q.From, values[m.Name])})
 	}
-	return out, nil
+	return out, s.attribute(ctx, &out.Basis, &q, a.Attribution)
 }
 
 // unitPoints returns the cost per unit of each bucket. It leaves out buckets without a day whose units are known.

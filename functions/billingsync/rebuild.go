@@ -32,8 +32,11 @@ func (w *worker) rebuild(ctx context.Context, in Share) (Share, error) {
 	if behind {
 		err = errors.Join(err, w.addAttribution(ctx, in.Org, w.p.Clock.Now()))
 	}
-	in.Done = err == nil
-	return in, err
+	if err != nil {
+		return in, err
+	}
+	in.Done = true
+	return in, w.renewCosts(ctx, in.Org, cost.MonthOf(w.p.Clock.Now()))
 }
 
 // attributeClosed makes closed months follow the present teams and groups, the newest first, for as long as one call

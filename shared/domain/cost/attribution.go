@@ -58,7 +58,7 @@ func (d *definitions) isBehind(p *pointer) bool { return d.applyTo(p) && p.Defin
 
 // attributedAt returns the moment whose teams and groups own the costs of a period. Periods of earlier versions do not
 // say so: they were stamped by each import until they were closed, which was after the end of the month.
-func (p *pointer) attributedAt() time.Time {
+func (p *Period) attributedAt() time.Time {
 	switch {
 	case !p.AttributedAt.IsZero():
 		return p.AttributedAt
@@ -161,12 +161,27 @@ type Attribution map[Month]time.Time
 func newAttribution(spans []span) Attribution {
 	out := Attribution{}
 	for i := range spans {
-		p := spans[i].pointer
-		if at, had := out[p.Month]; !had || p.attributedAt().Before(at) {
-			out[p.Month] = p.attributedAt()
+		out.note(&spans[i].pointer.Period)
+	}
+	return out
+}
+
+// NewAttribution returns the attribution of the bills of the months that begin in the days from … to, to exclusive.
+func NewAttribution(periods []Period, from, to time.Time) Attribution {
+	out := Attribution{}
+	for i := range periods {
+		p := &periods[i]
+		if !p.Estimated && !p.Whole && !p.Month.Start().Before(from) && p.Month.Start().Before(to) {
+			out.note(p)
 		}
 	}
 	return out
+}
+
+func (a Attribution) note(p *Period) {
+	if at, had := a[p.Month]; !had || p.attributedAt().Before(at) {
+		a[p.Month] = p.attributedAt()
+	}
 }
 
 // From returns the first day from which on all costs are attributed by a definition of a team or group that was

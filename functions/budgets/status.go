@@ -34,7 +34,7 @@ type BudgetStanding struct {
 	Signal       budgeting.Signal    `json:"signal" enum:"green,yellow,red"`
 	SettledUntil string              `json:"settledUntil" doc:"The last day whose bills are complete" example:"2026-11-20"`
 	// AttributedFrom is set by attribute.
-	AttributedFrom *string `json:"attributedFrom" doc:"Of a budget of a team or resource group: the first day of the period from which on its costs follow its present resources; earlier days follow those of an earlier time. It is to if no day follows them yet, and null if all days do, and of other budgets" example:"2026-11-01"`
+	AttributedFrom *string `json:"attributedFrom" doc:"Of a budget of a team or resource group: the first day of the period from which on its costs follow its present resources; earlier days follow those of an earlier time. It lies behind the last day with costs if no day follows them yet, and is null if all days do, and of other budgets" example:"2026-11-01"`
 }
 
 func newStanding(st *budgeting.State) BudgetStanding {

@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/domain/billimport"
 	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -116,6 +118,34 @@ func TestSettingsThatNoOrganizationHas(t *testing.T) {
 	}
 }
 
+// Another number of months rebuilds the costs, in the transaction of the change; the same number does not.
+func TestAttributionMonths_RebuildsCostsWhenItChanges(t *testing.T) {
+	h := newOrganization(t)
+	rebuilds := func() (n int) {
+		t.Helper()
+		for shard := range workqueue.Shards {
+			page, err := h.Table.Query(table.Within(t.Context(), workqueue.Prefix),
+				table.Query{PK: workqueue.PK(shard), Prefix: billimport.RebuildPrefix + h.org, Limit: 10})
+			h.Must(err)
+			n += len(page.Items)
+		}
+		return n
+	}
+	for _, c := range []struct {
+		body string
+		want int
+	}{
+		{`{"attributionMonths":13,"currency":"EUR"}`, 0}, {`{"attributionMonths":24}`, 1}, {`{"attributionMonths":24}`, 1},
+		{`{"attributionMonths":0}`, 2}, {`{"attributionMonths":null,"defaultDashboard":"finops"}`, 3},
+	} {
+		h.as("admin", "PUT /organisation", c.body).Want(200)
+		if got := rebuilds(); got != c.want {
+			t.Errorf("%d rebuilds are listed after %s, want %d", got, c.body, c.want)
+		}
+		h.Clock.Advance(5 * time.Minute)
+	}
+}
+
 // check 20, check 40: fields that may not be set are ignored, at any place of the request.
 func TestWhatAnOrganizationCannotBeGivenIsIgnored(t *testing.T) {
 	h := newOrganization(t)
@@ -130,7 +160,7 @@ func TestWhatAnOrganizationCannotBeGivenIsIgnored(t *testing.T) {
 	}
 	now := h.current()
 	if now["id"] != h.org || now["createdBy"] != "usr_ada" || now["createdAt"] != "2026-03-10T09:30:30Z" ||
-		now["currency"] != "EUR" || len(now) != 12 {
+		now["currency"] != "EUR" || len(now) != 13 {
 		t.Errorf("%v", now)
 	}
 	row, err := table.Read[identity.OrganisationRecord](table.WithOrg(t.Context(), h.org), h.Table,

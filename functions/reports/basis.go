@@ -19,7 +19,7 @@ type Basis struct {
 	CostSource  string               `json:"costSource" enum:"estimated,actual"`
 	Unconverted []report.Unconverted `json:"unconverted" doc:"The charges in currencies without a known exchange rate; they are in no figure"`
 	// AttributedFrom is set by attribute.
-	AttributedFrom *string `json:"attributedFrom" doc:"If the report splits or filters costs by team or resource group: the first day from which on they follow the present resources of these teams and groups; earlier days follow those of an earlier time. It is to if no day follows them yet, and null if all days do. Closed months follow a change within some minutes, as far back as the setting attributionMonths says" example:"2026-03-01"`
+	AttributedFrom *string `json:"attributedFrom" doc:"If the report splits or filters costs by team or resource group: the first day from which on they follow the present resources of these teams and groups; earlier days follow those of an earlier time. It lies behind the last day with costs if no day follows them yet, and is null if all days do. Open months follow a change within some minutes, closed months some minutes later, as far back as the setting attributionMonths says" example:"2026-03-01"`
 }
 
 // The sources of a cost.

@@ -96,10 +96,12 @@ func (s *site) hour(bare map[string]Sample, hour int) (took, shared Sample) {
 	prices, reminder := s.daily()[0], s.daily()[1]
 	switch {
 	case hour >= firstPrices && hour < firstPrices+priceRuns:
-		fetched := s.fetchPrices()
-		some := s.beyond(bare, prices)
-		read := s.readPrices()
-		took, shared = took.plus(some).minus(read), shared.plus(fetched).plus(read)
+		shared = s.fetchPrices()
+		took = took.plus(s.beyond(bare, prices))
+		if hour == firstPrices { // later runs of the night read no lists
+			read := s.readPrices()
+			took, shared = took.minus(read), shared.plus(read)
+		}
 	case hour == reminding:
 		took = took.plus(s.beyond(bare, reminder))
 	}
@@ -118,15 +120,11 @@ func (s *site) beyond(bare map[string]Sample, w worker) Sample {
 // fetchPrices fetches the lists of prices that are due, which one organization does for all.
 func (s *site) fetchPrices() Sample {
 	s.Helper()
-	lists := 0
-	took := s.ofPrices(func(ctx context.Context, p *pricing.Store, at pricing.ProviderRegion) {
-		const fresh = 20 * time.Hour // as pricesync
-		due, err := p.PricesDue(ctx, at, fresh)
+	lists, all := 0, s.pairs()
+	took := s.asPricesync(func(ctx context.Context, p *pricing.Store) {
+		did, err := p.RefreshDue(ctx, all, s.Platform.Clock.Now().Add(time.Hour))
 		s.must(err)
-		if due {
-			s.must(p.RefreshPrices(ctx, at))
-			lists++
-		}
+		lists = did.Lists
 	})
 	took.Millis[pricesync.Declaration.Name] = lists * perListMs
 	return took
@@ -135,32 +133,27 @@ func (s *site) fetchPrices() Sample {
 // readPrices returns the usage of pricesync for looking at the lists of prices and reading them, once in a run.
 func (s *site) readPrices() Sample {
 	s.Helper()
-	var all []pricing.ProviderRegion
-	looked := s.ofPrices(func(ctx context.Context, p *pricing.Store, at pricing.ProviderRegion) {
-		_, err := p.PricesDue(ctx, at, 0)
+	all := s.pairs()
+	return s.asPricesync(func(ctx context.Context, p *pricing.Store) {
+		did, err := p.RefreshDue(ctx, all, s.Platform.Clock.Now().Add(time.Hour))
 		s.must(err)
-		all = append(all, at)
+		if did.Lists > 0 {
+			s.Fatalf("%d lists of prices were fetched twice", did.Lists)
+		}
+		_, err = p.Tables(ctx, all)
+		s.must(err)
 	})
-	return looked.plus(s.asPricesync(func(ctx context.Context, p *pricing.Store) {
-		_, err := p.Tables(ctx, all)
-		s.must(err)
-	}))
 }
 
-// ofPrices returns the usage of do for each provider and region of the organization.
-func (s *site) ofPrices(do func(context.Context, *pricing.Store, pricing.ProviderRegion)) Sample {
+// pairs returns the providers and regions of the organization.
+func (s *site) pairs() (all []pricing.ProviderRegion) {
 	s.Helper()
-	var all []pricing.ProviderRegion
 	s.asPricesync(func(ctx context.Context, p *pricing.Store) {
 		var err error
 		all, err = p.Pairs(table.WithOrg(ctx, s.org), s.org)
 		s.must(err)
 	})
-	return s.asPricesync(func(ctx context.Context, p *pricing.Store) {
-		for _, at := range all {
-			do(ctx, p, at)
-		}
-	})
+	return all
 }
 
 // asPricesync returns the usage of do in the name of pricesync, in a process that begins.

@@ -281,3 +281,28 @@ func TestConnect_ReportsAreActualAfterTheFirstImport(t *testing.T) {
 	s.Mount(reports.Operations)
 	s.Call(alice, "GET /reports/summary", nil).Want(200, `"estimated":true,"costSource":"actual","incomplete":[]`)
 }
+
+// A later discovery that finds resources in a new region has the region's prices fetched within minutes.
+func TestDiscovery_HasThePricesOfANewRegionFetched(t *testing.T) {
+	s := newFixture(t)
+	a := s.connect()
+	s.change(a.ID, settings{"regions": "2"})
+	s.Call(alice, "POST /cloud-accounts/"+a.ID+"/discover", nil).Want(202)
+	s.idle()
+	stored := func() (without int) {
+		pairs := apitest.Value(pricing.New(s.Platform, nil).AccountPairs(s.In("org_a"), "org_a", a.ID))(s)
+		tables := apitest.Value(pricing.New(s.Platform, nil).Tables(s.In("org_a"), pairs))(s)
+		return len(pairs) - len(tables)
+	}
+	s.Equal("regions without prices after the discovery", stored(), 1)
+	s.minutes(2)
+	s.Equal("regions without prices minutes later", stored(), 0)
+	s.Call(alice, "POST /cloud-accounts/"+a.ID+"/discover", nil).Want(202)
+	s.idle()
+	for shard := range workqueue.Shards {
+		page, err := s.Table.Query(table.Within(s.Context(), workqueue.Prefix),
+			table.Query{PK: workqueue.PK(shard), Prefix: "prices_", Limit: 100})
+		s.Must(err)
+		s.Equal("fetches that wait", len(page.Items), 0)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"lamplighter.dev/shared/domain/billimport"
 	"lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/scheduling"
@@ -21,7 +22,7 @@ func (w *worker) finishPass(ctx context.Context, in discovery.Input, f *workflow
 	if err != nil || j.Status != discovery.Running {
 		return j, err
 	}
-	_, err = w.inventory.ReadAccount(ctx, in.Org, in.AccountID)
+	a, err := w.inventory.ReadAccount(ctx, in.Org, in.AccountID)
 	gone := fault.Is(err, fault.NotFound)
 	if gone {
 		err = w.forgetAccount(ctx, in)
@@ -33,13 +34,28 @@ func (w *worker) finishPass(ctx context.Context, in discovery.Input, f *workflow
 		return j, fmt.Errorf("compact the index of %s: %w", in.Org, err)
 	}
 	// estimates are not essential: the nightly run updates them
-	if _, err = w.estimates.Update(ctx, in.Org); err != nil {
+	if err = w.estimateCosts(ctx, in.Org, &a); err != nil {
 		w.p.Log.WarnContext(ctx, "resources were not estimated after their discovery", "org", in.Org, "error",
 			err.Error())
 	}
 	j.CompletedAt = w.p.Clock.Now()
 	j.Status, j.Error = outcome(j, parts, f, gone)
 	return j, w.settlePass(ctx, in, j, gone)
+}
+
+// estimateCosts updates the known costs of resources. If price lists were never fetched, it lists their fetch as work.
+// A connecting account needs none, because its first import fetches them.
+func (w *worker) estimateCosts(ctx context.Context, org string, a *inventory.Account) error {
+	did, err := w.estimates.Update(ctx, org)
+	if err != nil || did.Unfetched == 0 || a.ID == "" || a.Status == inventory.AccountConnecting {
+		return err
+	}
+	work, err := billimport.AddPrices(org, a.ID, w.p.Clock.Now())
+	if err != nil {
+		return err
+	}
+	_, err = w.p.Table.Write(table.Within(ctx, workqueue.Prefix), work)
+	return err
 }
 
 // forgetAccount drops the resources of a deleted account after all references to them.

@@ -19,6 +19,9 @@ import (
 	"lamplighter.dev/shared/testkit/killpoint"
 )
 
+// unpriced is a cloud without prices: no discovery has any fetched, which is the work of another machine.
+type unpriced struct{ cloud.Provider }
+
 // newService is the machine of discoveries, on a cloud that is the same in each process.
 func (s *fixture) newService() killpoint.Service {
 	return killpoint.Service{
@@ -26,7 +29,7 @@ func (s *fixture) newService() killpoint.Service {
 		Clock: clocktest.NewHurried(speed),
 		Handlers: func(p *platform.Platform) map[string]workflow.Handler {
 			return map[string]workflow.Handler{"discovery": Handler(p,
-				cloud.Providers{simulated.Name: simulated.New(p.Table, p.Clock)})}
+				cloud.Providers{simulated.Name: unpriced{simulated.New(p.Table, p.Clock)}})}
 		},
 	}
 }

@@ -7,6 +7,14 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
+// AddPrices returns the write that lists the fetch of the price lists that are missing for an account's resources, and
+// the update of resource costs by them. It begins within two minutes.
+func AddPrices(org, accountID string, now time.Time) (table.Write, error) {
+	return AddWork(Input{
+		Org: org, JobID: fmt.Sprintf("prices_%s_%d", accountID, now.Unix()), AccountID: accountID, Renewal: true,
+	}, now)
+}
+
 // renewalGathered is the delay of an update of resource costs, so that the imports within it share one update.
 const renewalGathered = time.Minute
 

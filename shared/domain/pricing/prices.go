@@ -203,6 +203,12 @@ func (s *Store) swapHead(ctx context.Context, at ProviderRegion, h listHead) err
 // Tables returns the prices of pairs. It takes one round trip for all heads, and one for the lists that this process
 // does not have. A pair without prices is missing, unless its provider knows its prices locally.
 func (s *Store) Tables(ctx context.Context, pairs []ProviderRegion) (map[ProviderRegion]*Table, error) {
+	tables, _, err := s.tablesOf(ctx, pairs)
+	return tables, err
+}
+
+// tablesOf is Tables, and also counts the lists of providers with prices that were never fetched.
+func (s *Store) tablesOf(ctx context.Context, pairs []ProviderRegion) (map[ProviderRegion]*Table, int, error) {
 	ctx = table.Within(ctx, Prefix)
 	keys := make([]table.Key, len(pairs))
 	for i, at := range pairs {
@@ -210,19 +216,23 @@ func (s *Store) Tables(ctx context.Context, pairs []ProviderRegion) (map[Provide
 	}
 	heads, err := s.table.BatchGet(ctx, keys...)
 	if err != nil {
-		return nil, fmt.Errorf("read which prices there are: %w", err)
+		return nil, 0, fmt.Errorf("read which prices there are: %w", err)
 	}
-	out := make(map[ProviderRegion]*Table, len(pairs))
+	out, unfetched := make(map[ProviderRegion]*Table, len(pairs)), 0
 	for _, at := range pairs {
-		t, err := s.tableOf(ctx, at, heads[at.headKey()])
+		head := heads[at.headKey()]
+		if _, prices := s.providers[at.Provider].(cloud.Pricer); prices && head.Data == nil {
+			unfetched++
+		}
+		t, err := s.tableOf(ctx, at, head)
 		if err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 		if t != nil {
 			out[at] = t
 		}
 	}
-	return out, nil
+	return out, unfetched, nil
 }
 
 // tableOf returns the prices of a pair by its head, or nil.

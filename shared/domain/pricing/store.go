@@ -75,6 +75,7 @@ type PriceUpdate struct {
 	Resources int `json:"resources"`
 	Priced    int `json:"priced"`
 	Billed    int `json:"billed"`
+	Unfetched int `json:"unfetched,omitempty"` // price lists of the resources that were never fetched
 }
 
 // updateTries is how often an update is tried when other processes write.
@@ -112,7 +113,7 @@ func (s *Store) update(ctx context.Context, org string, withDays bool) (PriceUpd
 	if err != nil {
 		return PriceUpdate{}, err
 	}
-	tables, err := s.Tables(ctx, pairsOf(all))
+	tables, unfetched, err := s.tablesOf(ctx, pairsOf(all))
 	if err != nil {
 		return PriceUpdate{}, err
 	}
@@ -120,7 +121,7 @@ func (s *Store) update(ctx context.Context, org string, withDays bool) (PriceUpd
 	if err != nil {
 		return PriceUpdate{}, err
 	}
-	did := PriceUpdate{Resources: len(all)}
+	did := PriceUpdate{Resources: len(all), Unfetched: unfetched}
 	costs := make([]KnownCost, len(all))
 	for i := range all {
 		r := &all[i]
@@ -156,7 +157,7 @@ func pairOf(r *Priceable) ProviderRegion { return ProviderRegion{r.Provider, r.R
 func pairsOf(all []Priceable) []ProviderRegion {
 	had := map[ProviderRegion]bool{}
 	for i := range all {
-		if Priced(all[i].Type) {
+		if needsPrices(all[i].Type) {
 			had[pairOf(&all[i])] = true
 		}
 	}

@@ -84,32 +84,36 @@ func concerns(q *cost.Question, m *missingBills) bool {
 	return true
 }
 
-// missingBills returns the connected accounts whose first import has not imported all of their bills. It takes a round
-// trip, and another one if there are any. It remembers for importedFor that there are none.
+// missingBills returns the connected accounts whose first import has not imported all of their bills. It takes two round
+// trips, and remembers for importedFor that there are no such accounts.
 func (s *service) missingBills(ctx context.Context) ([]missingBills, error) {
 	org, now := identity.CallerOrg(ctx), s.p.Clock.Now()
 	if s.imported.has(org, now) {
 		return nil, nil
+	}
+	accounts, err := s.Inventory.ListAccounts(ctx, org)
+	if err != nil {
+		return nil, err
 	}
 	entries, err := billimport.ListEntries(ctx, s.p.Table, org)
 	if err != nil {
 		return nil, err
 	}
 	var out []missingBills
-	for _, e := range entries {
+	for i := range accounts {
+		a := &accounts[i]
+		e, begun := entries[a.ID]
+		if !begun {
+			e = billimport.Requested(a.CreatedAt)
+		}
 		if months := e.MissingMonths(now); len(months) > 0 {
-			out = append(out, missingBills{e.AccountID, e.Provider, months})
+			out = append(out, missingBills{a.ID, a.Provider, months})
 		}
 	}
 	if len(out) == 0 {
 		s.imported.put(org, now.Add(importedFor))
-		return nil, nil
 	}
-	connected, err := s.accountNames(ctx, org)
-	return slices.DeleteFunc(out, func(m missingBills) bool {
-		_, is := connected[m.account]
-		return !is
-	}), err
+	return out, nil
 }
 
 // importedOrgs caches the organizations without missing bills, so that reports need no round trip for them.

@@ -8,6 +8,7 @@ import (
 	"lamplighter.dev/shared/domain/billimport"
 	"lamplighter.dev/shared/domain/budgeting"
 	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/testkit/apitest"
 	"lamplighter.dev/shared/testkit/inventorytest"
 )
@@ -95,6 +96,19 @@ func TestReports_SayWhichMonthsAreNotImportedYet(t *testing.T) {
 	if n := len(apitest.Data[[]Snapshot](a.get("/reports/snapshots"))); n != 3 {
 		t.Errorf("%d closed months; want 3", n)
 	}
+}
+
+// The first import of an account begins when its discovery has ended. Until then its bills are missing, too.
+func TestReports_MissTheBillsOfAnAccountFromItsConnection(t *testing.T) {
+	a := newFixture(t)
+	at := inventory.Account{ID: "ca_new", Provider: "aws", Name: "New", CreatedAt: a.Clock.Now()}
+	a.get("/reports/trends").Want(http.StatusOK, `"incomplete":[]`)
+	a.Put(inventory.AccountKey(ours, at.ID), at)
+	a.Clock.Advance(importedFor)
+	a.get("/reports/trends?from=2026-03-01").Want(http.StatusOK, `"costSource":"estimated"`,
+		`"incomplete":[{"period":"2026-03","cloudAccountIDs":["ca_new"]}]`)
+	a.Clock.Advance(8 * time.Hour) // whatever became of it, it is not under way
+	a.get("/reports/trends?from=2026-03-01").Want(http.StatusOK, `"incomplete":[]`)
 }
 
 // An account whose first import never listed a bill has none that could be missing.

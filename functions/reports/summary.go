@@ -68,7 +68,7 @@ func (s *service) summary(ctx context.Context, in *summaryInput) (MonthSummary, 
 	out := MonthSummary{
 		TotalSavingsUSD: money.Sum(savings...).Fixed(2), Basis: b, Period: m.String(),
 		TotalCostUSD: h.month.Total.Fixed(2),
-		PreviousUSD: h.previous.Fixed(2), ResourceCount: count,
+		PreviousUSD:  h.previous.Fixed(2), ResourceCount: count,
 	}
 	if now := s.p.Clock.Now(); now.Before(m.End()) {
 		out.ForecastUSD = h.forecast(now)

@@ -90,6 +90,9 @@ const (
 // IsSyncing reports whether a run is in progress at the time now.
 func (e Entry) IsSyncing(now time.Time) bool { return e.JobID != "" && now.Sub(e.StartedAt) < lost }
 
+// Requested returns the entry of an account whose first import was requested at a time and has not begun.
+func Requested(at time.Time) Entry { return Entry{JobID: "requested", StartedAt: at} }
+
 // MissingMonths returns the months whose bills the first import of the account has not imported at the time now. Until
 // the first try has listed the bills, all months that it may find are missing.
 func (e Entry) MissingMonths(now time.Time) []string {

@@ -84,8 +84,8 @@ func concerns(q *cost.Question, m *missingBills) bool {
 	return true
 }
 
-// missingBills returns the connected accounts whose first import has not imported all of their bills. It takes two round
-// trips, and remembers for importedFor that there are no such accounts.
+// missingBills returns the connected accounts whose first import has not imported all of their bills. It takes two
+// round trips, and remembers for importedFor that there are no such accounts.
 func (s *service) missingBills(ctx context.Context) ([]missingBills, error) {
 	org, now := identity.CallerOrg(ctx), s.p.Clock.Now()
 	if s.imported.has(org, now) {

@@ -1,9 +1,7 @@
 package billingsync_test
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,12 +9,7 @@ import (
 	"time"
 
 	"lamplighter.dev/functions/billingsync"
-	"lamplighter.dev/functions/pricesync"
-	"lamplighter.dev/functions/reports"
 	"lamplighter.dev/functions/resources"
-	"lamplighter.dev/shared/api/identity"
-	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/cloud/simulated"
 	domain "lamplighter.dev/shared/domain/billimport"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/pricing"
@@ -26,6 +19,7 @@ import (
 )
 
 // shown returns the resources of the inventory with their costs, by native ID.
+
 func (s *fixture) shown() map[string]resources.Record {
 	s.Helper()
 	out := map[string]resources.Record{}
@@ -36,7 +30,9 @@ func (s *fixture) shown() map[string]resources.Record {
 }
 
 // wantBilled checks that each resource of the inventory shows the amounts that this month and the last have on the
+
 // imported bills, and returns how many are billed.
+
 func (s *fixture) wantBilled(what string) (billed int) {
 	s.Helper()
 	month := cost.MonthOf(s.clk.Now())
@@ -61,84 +57,14 @@ func (s *fixture) wantBilled(what string) (billed int) {
 	return billed
 }
 
-func TestConnect_ShowsBilledCostsWhenTheImportHasEnded(t *testing.T) {
-	s := newFixture(t)
-	s.connect()
-	if n := s.wantBilled("after connecting"); n == 0 {
-		t.Error("no resource is billed")
-	}
-	for uid, r := range s.shown() {
-		if r.ActualUSD != nil && *r.CostSource != pricing.BilledCost {
-			t.Errorf("%s: %s", uid, *r.CostSource)
-		}
-	}
-}
-
 // The API functions know no provider, so they have the prices that are stored, and no others.
-func TestConnect_StoresThePricesOfTheAccountsRegions(t *testing.T) {
-	s := newFixture(t)
-	a := s.connect()
-	pairs := apitest.Value(pricing.New(s.Platform, nil).AccountPairs(s.In("org_a"), "org_a", a.ID))(s)
-	if len(pairs) == 0 {
-		t.Fatal("no resource has a price")
-	}
-	tables := apitest.Value(pricing.New(s.Platform, nil).Tables(s.In("org_a"), pairs))(s)
-	for _, at := range pairs {
-		if tables[at] == nil || tables[at].Len() == 0 {
-			t.Errorf("no prices of %s", at)
-		}
-	}
-}
 
 // priced counts the resources with an estimate.
-func (s *fixture) priced() (n int) {
-	s.Helper()
-	for _, r := range s.shown() {
-		if r.RackRateUSD != nil {
-			n++
-		}
-	}
-	return n
-}
 
 // pricey is the simulated cloud with prices that are fetched, and fail some times.
-type pricey struct {
-	cloud.Provider
-	fails int
-	asked []string
-}
-
-func (p *pricey) Prices(ctx context.Context, region string, take func(cloud.Price) error) (string, error) {
-	if p.asked = append(p.asked, region); len(p.asked) <= p.fails {
-		return "", errors.New("down")
-	}
-	from, _ := p.Provider.(cloud.Pricer)
-	return from.Prices(ctx, region, take)
-}
-
-func TestConnect_FetchesPricesAgainWhenTheyFail(t *testing.T) {
-	for name, c := range map[string]struct {
-		fails, asked int
-		prices       bool
-	}{"twice": {2, 3, true}, "always": {100, 5, false}} {
-		t.Run(name, func(t *testing.T) {
-			p := &pricey{fails: c.fails}
-			s := newFixtureWith(t, cloud.Providers{simulated.Name: p})
-			p.Provider = simulated.New(s.Table, s.clk)
-			s.connect()
-			s.Equal("fetches", len(p.asked), c.asked)
-			if n := s.wantBilled("with failing prices"); n == 0 {
-				t.Error("no resource is billed")
-			}
-			s.Equal("some resource has a price", s.priced() > 0, c.prices)
-			if got := s.status(); got.Status != "ok" {
-				t.Errorf("%+v", got)
-			}
-		})
-	}
-}
 
 // An uploaded bill of a connected account shows with its resources at once, and no longer once it is withdrawn.
+
 func TestWithdraw_IsFollowedByTheCostsOfResourcesAtOnce(t *testing.T) {
 	s := newFixture(t)
 	s.connect()
@@ -166,6 +92,7 @@ func TestWithdraw_IsFollowedByTheCostsOfResourcesAtOnce(t *testing.T) {
 }
 
 // renewals returns the updates of costs that wait.
+
 func (s *fixture) renewals() (n int) {
 	s.Helper()
 	for shard := range workqueue.Shards {
@@ -178,6 +105,7 @@ func (s *fixture) renewals() (n int) {
 }
 
 // In a large organization an update takes seconds, so all imports of a minute share one.
+
 func TestImport_GathersUpdatesInALargeOrganization(t *testing.T) {
 	s := newFixture(t)
 	s.connect()
@@ -199,6 +127,7 @@ func TestImport_GathersUpdatesInALargeOrganization(t *testing.T) {
 }
 
 // The update of resources fails at each of its writes. The bills stay imported, and the costs follow within minutes.
+
 func TestImport_AFailedUpdateIsDoneAgain(t *testing.T) {
 	s := newFixture(t)
 	a := s.connect(settings{"bills": "none"})
@@ -231,6 +160,7 @@ func TestImport_AGivenUpUpdateLeavesTheAccountAlone(t *testing.T) {
 }
 
 // missing returns the months that the account's entry reports as not imported.
+
 func (s *fixture) missing(accountID string) []string {
 	s.Helper()
 	e := apitest.Value(domain.ReadEntry(s.In("org_a"), s.Table, "org_a", accountID))(s)
@@ -238,7 +168,9 @@ func (s *fixture) missing(accountID string) []string {
 }
 
 // A first import that breaks off has told which months are not imported: never fewer, and at most the month that was
+
 // committed and not noted yet in addition.
+
 func TestImport_TellsTheMonthsThatAreMissing(t *testing.T) {
 	s := newFixture(t)
 	a := s.connect(settings{"bills": "none"})
@@ -270,39 +202,7 @@ func TestImport_TellsTheMonthsThatAreMissing(t *testing.T) {
 }
 
 // The estimates of today and yesterday do not make the billed cost of a month an estimate.
-func TestConnect_ReportsAreActualAfterTheFirstImport(t *testing.T) {
-	s := newFixture(t)
-	s.connect()
-	s.clk.Advance(time.Hour)
-	s.Put(identity.DirectoryKey("org_a"), map[string]string{"org": "org_a"})
-	providers := cloud.Providers{simulated.Name: simulated.New(s.Table, s.clk)}
-	_, err := pricesync.SyncPrices(s.Context(), s.Platform, providers)
-	s.Must(err)
-	s.Mount(reports.Operations)
-	s.Call(alice, "GET /reports/summary", nil).Want(200, `"estimated":true,"costSource":"actual","incomplete":[]`)
-}
 
 // A later discovery that finds resources in a new region has the region's prices fetched within minutes.
-func TestDiscovery_HasThePricesOfANewRegionFetched(t *testing.T) {
-	s := newFixture(t)
-	a := s.connect()
-	s.change(a.ID, settings{"regions": "2"})
-	s.Call(alice, "POST /cloud-accounts/"+a.ID+"/discover", nil).Want(202)
-	s.idle()
-	stored := func() (without int) {
-		pairs := apitest.Value(pricing.New(s.Platform, nil).AccountPairs(s.In("org_a"), "org_a", a.ID))(s)
-		tables := apitest.Value(pricing.New(s.Platform, nil).Tables(s.In("org_a"), pairs))(s)
-		return len(pairs) - len(tables)
-	}
-	s.Equal("regions without prices after the discovery", stored(), 1)
-	s.minutes(2)
-	s.Equal("regions without prices minutes later", stored(), 0)
-	s.Call(alice, "POST /cloud-accounts/"+a.ID+"/discover", nil).Want(202)
-	s.idle()
-	for shard := range workqueue.Shards {
-		page, err := s.Table.Query(table.Within(s.Context(), workqueue.Prefix),
-			table.Query{PK: workqueue.PK(shard), Prefix: "prices_", Limit: 100})
-		s.Must(err)
-		s.Equal("fetches that wait", len(page.Items), 0)
-	}
-}
+
+// A new account is discovered, and its prices are fetched beside its bills.

@@ -33,6 +33,7 @@ func TestConnect_ShowsBilledCostsWhenTheImportHasEnded(t *testing.T) {
 	}
 }
 
+// The API functions know no provider, so they have the prices that are stored, and no others.
 func TestConnect_StoresThePricesOfTheAccountsRegions(t *testing.T) {
 	s := newFixture(t)
 	a := s.connect()
@@ -48,6 +49,7 @@ func TestConnect_StoresThePricesOfTheAccountsRegions(t *testing.T) {
 	}
 }
 
+// priced counts the resources with an estimate.
 func (s *fixture) priced() (n int) {
 	s.Helper()
 	for _, r := range s.shown() {
@@ -58,6 +60,7 @@ func (s *fixture) priced() (n int) {
 	return n
 }
 
+// pricey is the simulated cloud with prices that are fetched, and fail some times.
 type pricey struct {
 	cloud.Provider
 	fails int
@@ -94,6 +97,7 @@ func TestConnect_FetchesPricesAgainWhenTheyFail(t *testing.T) {
 	}
 }
 
+// The estimates of today and yesterday do not make the billed cost of a month an estimate.
 func TestConnect_ReportsAreActualAfterTheFirstImport(t *testing.T) {
 	s := newFixture(t)
 	s.connect()
@@ -106,6 +110,7 @@ func TestConnect_ReportsAreActualAfterTheFirstImport(t *testing.T) {
 	s.Call(alice, "GET /reports/summary", nil).Want(200, `"estimated":true,"costSource":"actual","incomplete":[]`)
 }
 
+// A later discovery that finds resources in a new region has the region's prices fetched within minutes.
 func TestDiscovery_HasThePricesOfANewRegionFetched(t *testing.T) {
 	s := newFixture(t)
 	a := s.connect()

@@ -19,7 +19,6 @@ import (
 )
 
 // shown returns the resources of the inventory with their costs, by native ID.
-
 func (s *fixture) shown() map[string]resources.Record {
 	s.Helper()
 	out := map[string]resources.Record{}
@@ -30,9 +29,7 @@ func (s *fixture) shown() map[string]resources.Record {
 }
 
 // wantBilled checks that each resource of the inventory shows the amounts that this month and the last have on the
-
 // imported bills, and returns how many are billed.
-
 func (s *fixture) wantBilled(what string) (billed int) {
 	s.Helper()
 	month := cost.MonthOf(s.clk.Now())
@@ -57,14 +54,7 @@ func (s *fixture) wantBilled(what string) (billed int) {
 	return billed
 }
 
-// The API functions know no provider, so they have the prices that are stored, and no others.
-
-// priced counts the resources with an estimate.
-
-// pricey is the simulated cloud with prices that are fetched, and fail some times.
-
 // An uploaded bill of a connected account shows with its resources at once, and no longer once it is withdrawn.
-
 func TestWithdraw_IsFollowedByTheCostsOfResourcesAtOnce(t *testing.T) {
 	s := newFixture(t)
 	s.connect()
@@ -92,7 +82,6 @@ func TestWithdraw_IsFollowedByTheCostsOfResourcesAtOnce(t *testing.T) {
 }
 
 // renewals returns the updates of costs that wait.
-
 func (s *fixture) renewals() (n int) {
 	s.Helper()
 	for shard := range workqueue.Shards {
@@ -105,7 +94,6 @@ func (s *fixture) renewals() (n int) {
 }
 
 // In a large organization an update takes seconds, so all imports of a minute share one.
-
 func TestImport_GathersUpdatesInALargeOrganization(t *testing.T) {
 	s := newFixture(t)
 	s.connect()
@@ -127,7 +115,6 @@ func TestImport_GathersUpdatesInALargeOrganization(t *testing.T) {
 }
 
 // The update of resources fails at each of its writes. The bills stay imported, and the costs follow within minutes.
-
 func TestImport_AFailedUpdateIsDoneAgain(t *testing.T) {
 	s := newFixture(t)
 	a := s.connect(settings{"bills": "none"})
@@ -160,7 +147,6 @@ func TestImport_AGivenUpUpdateLeavesTheAccountAlone(t *testing.T) {
 }
 
 // missing returns the months that the account's entry reports as not imported.
-
 func (s *fixture) missing(accountID string) []string {
 	s.Helper()
 	e := apitest.Value(domain.ReadEntry(s.In("org_a"), s.Table, "org_a", accountID))(s)
@@ -168,9 +154,7 @@ func (s *fixture) missing(accountID string) []string {
 }
 
 // A first import that breaks off has told which months are not imported: never fewer, and at most the month that was
-
 // committed and not noted yet in addition.
-
 func TestImport_TellsTheMonthsThatAreMissing(t *testing.T) {
 	s := newFixture(t)
 	a := s.connect(settings{"bills": "none"})
@@ -200,9 +184,5 @@ func TestImport_TellsTheMonthsThatAreMissing(t *testing.T) {
 	}
 	s.wantPlanted(s.plan(settings{"bills": "focus"}))
 }
-
-// The estimates of today and yesterday do not make the billed cost of a month an estimate.
-
-// A later discovery that finds resources in a new region has the region's prices fetched within minutes.
 
 // A new account is discovered, and its prices are fetched beside its bills.

@@ -135,6 +135,7 @@ func TestDiscovery_HasThePricesOfANewRegionFetched(t *testing.T) {
 	}
 }
 
+// A new account is discovered, and its prices are fetched beside its bills.
 func TestKilledAtAnyStep_ANewAccountHasPricesAndCosts(t *testing.T) {
 	killpoint.LosesNothing(t, 25, func(t *testing.T, lives *killpoint.Lives) string {
 		t.Helper()

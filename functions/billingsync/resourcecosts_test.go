@@ -184,5 +184,3 @@ func TestImport_TellsTheMonthsThatAreMissing(t *testing.T) {
 	}
 	s.wantPlanted(s.plan(settings{"bills": "focus"}))
 }
-
-// A new account is discovered, and its prices are fetched beside its bills.

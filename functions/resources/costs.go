@@ -85,7 +85,8 @@ func (s *service) getCosts(ctx context.Context, in *costsInput) (CostHistory, er
 func newCostHistory(q *cost.Question, a *cost.Answer, now time.Time) CostHistory {
 	out := CostHistory{
 		Cost: string(q.Metric), From: q.From.Format(time.DateOnly), To: q.To.Format(time.DateOnly),
-		TotalUSD: a.Total.Fixed(2), Estimated: slices.Contains(a.Estimated, true), CostSource: report.CostSource(q, a, now),
+		TotalUSD: a.Total.Fixed(2), Estimated: slices.Contains(a.Estimated, true),
+		CostSource:  report.CostSource(q, a, now),
 		Unconverted: report.NewUnconverted(a.Unconverted), Items: make([]CostOfDay, len(a.Days)),
 	}
 	for d, amount := range money.RoundPartsTo(a.Days, a.Total.Round(2), 2) {

@@ -50,6 +50,7 @@ type worker struct {
 	costs     *cost.Store
 	rates     *pricing.Store // exchange rates
 	read      billReader     // reads files of unknown origin
+	partLines int64          // of a file of line items
 }
 
 // billReader is the type of bill.Read.
@@ -70,7 +71,7 @@ func Handler(p *platform.Platform, providers cloud.Providers) workflow.Handler {
 	w := &worker{
 		p: p, clouds: inventory.Clouds{Sealer: p.Sealer, Providers: providers}, inventory: inventory.New(p),
 		costs: cost.New(p),
-		rates: pricing.New(p, providers), read: newBillReader(p.Settings.BillReader),
+		rates: pricing.New(p, providers), read: newBillReader(p.Settings.BillReader), partLines: billfile.PartLines,
 	}
 	return w.handle
 }
@@ -194,6 +195,6 @@ func (w *worker) abandon(ctx context.Context, in Share, why *workflow.Caught) (S
 		return in, errors.Join(err, w.p.Inbox.Remove(ctx, billimport.UploadName(in.Org, in.UploadID)))
 	}
 	return in, billimport.ChangeEntry(ctx, w.p.Table, in.Org, in.AccountID, func(e *billimport.Entry) {
-		e.Failure, e.TriedAt, e.JobID = &f, f.At, ""
+		e.Failure, e.TriedAt, e.JobID, e.Importing = &f, f.At, "", nil
 	})
 }

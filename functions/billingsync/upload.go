@@ -47,11 +47,19 @@ func (w *worker) importFile(ctx context.Context, in Share, u billimport.Upload, 
 		in.Done = true
 		return in, w.removeFile(ctx, in)
 	}
-	r := &uploaded{worker: w, in: in.Input, upload: u, size: size, months: map[cost.Month]*period{}}
+	r := &uploaded{worker: w, in: in.Input, upload: u, size: size, months: map[cost.Month]*period{}, pace: newPace(w.p.Clock)}
 	if r.native, err = w.nativeOf(ctx, in.Org, u.AccountID); err != nil {
 		return in, err
 	}
 	wrong := r.read(ctx)
+	switch {
+	case errors.Is(wrong, errPaused):
+		in.WaitSeconds = continued
+		return in, nil
+	case errors.Is(wrong, cost.ErrOvertaken):
+		in.WaitSeconds = overtaken
+		return in, nil
+	}
 	if wrong != nil && !fault.Is(wrong, fault.Invalid) && !fault.Is(wrong, fault.Conflict) {
 		return in, wrong
 	}
@@ -99,6 +107,7 @@ type uploaded struct {
 	size   int64
 	native string // the provider's ID of the account; empty for a vendor that is no provider
 
+	pace   *pace
 	rows   int64
 	months map[cost.Month]*period // nil for a month that is imported, by this try or by an earlier one
 	row    int64                  // the faulty row
@@ -171,7 +180,7 @@ func (r *uploaded) begin(ctx context.Context, month cost.Month) (*period, error)
 		Native:   r.native,
 		RateOf:   r.rates.RateOf,
 		Accounts: func(ctx context.Context) ([]cost.Account, error) { return r.connected(ctx, r.in.Org) },
-	})
+	}, r.pace)
 	if errors.Is(err, cost.ErrSame) {
 		b, err = nil, nil
 	}

@@ -61,6 +61,8 @@ const (
 	itemsPrefix    = "L#" // L#<month>#<account>: the location of a period's line items
 	replacedPrefix = "R#" // R#<month>#<account>#<fingerprint>: the period that a withdrawable delivery replaced
 	idlePrefix     = "G#" // G#<generation>: one that no pointer names, or not yet
+	// C#<month>#<account>: how far an unfinished import is
+	checkpointPrefix = "C#"
 )
 
 // PK returns the partition of the pointers and summaries of an organization.
@@ -92,6 +94,9 @@ type pointer struct {
 	Withdrawable bool `json:"withdrawable,omitempty"`
 	// LineItems reports whether the generation has line items as files.
 	LineItems bool `json:"lineItems,omitempty"`
+	// Folder is the generation that names the folder of the line items, if that is not Generation: several runs of an
+	// import with checkpoints may write the same folder, but each commits a generation of its own.
+	Folder string `json:"folder,omitempty"`
 	// the lines without resources and tags, in the generation of the stamps; absent if it is not worthwhile
 	Rollup []block `json:"rollup,omitempty"`
 }

@@ -68,12 +68,15 @@ func newBillReader(command []string) billReader {
 
 // Handler answers the tasks of the machine, and calls of the schedule, which have no task.
 func Handler(p *platform.Platform, providers cloud.Providers) workflow.Handler {
-	w := &worker{
+	return newWorker(p, providers).handle
+}
+
+func newWorker(p *platform.Platform, providers cloud.Providers) *worker {
+	return &worker{
 		p: p, clouds: inventory.Clouds{Sealer: p.Sealer, Providers: providers}, inventory: inventory.New(p),
 		costs: cost.New(p),
 		rates: pricing.New(p, providers), read: newBillReader(p.Settings.BillReader), partLines: billfile.PartLines,
 	}
-	return w.handle
 }
 
 func (w *worker) handle(ctx context.Context, input json.RawMessage) (any, error) {

@@ -84,9 +84,11 @@ func (b *Builder) BeginItems(ctx context.Context) (string, LineItems, error) {
 		Columns: map[string]int64{},
 	}
 	err := b.store.announce(ctx, b.in.Org, l.Generation, l.Folder(b.in.Org))
-	b.generation = l.Generation
-	b.begun = &l
-	return b.in.Org, l, err
+	if err != nil {
+		return "", LineItems{}, err
+	}
+	b.generation, b.begun = l.Generation, &l
+	return b.in.Org, l, nil
 }
 
 // Attach makes Commit store the location of the line items. All files must be written.

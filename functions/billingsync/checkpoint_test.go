@@ -1,0 +1,335 @@
+package billingsync_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"lamplighter.dev/functions/billingsync"
+	"lamplighter.dev/functions/discovery"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/simulated"
+	"lamplighter.dev/shared/domain/bill"
+	"lamplighter.dev/shared/domain/billfile"
+	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/engine/archive"
+	"lamplighter.dev/shared/engine/workflow"
+	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/foundation/money"
+	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/killpoint"
+	"lamplighter.dev/shared/testkit/race"
+	"lamplighter.dev/shared/testkit/seed"
+)
+
+// largeMonth is a cloud that delivers October in files. Reading a file takes fileTime.
+type largeMonth struct {
+	cloud.Provider
+	clk      *clock.Manual
+	files    []string
+	fileTime time.Duration
+	rows     int64 // of the manifest, or -1
+	version  int
+	opened   []int            // how often each file was opened
+	reading  func(file int)   // called within each file, after half of its time
+	changes  func(file int)   // called when a file was read
+	process  *killpoint.Process
+	lasted   map[string]time.Duration
+}
+
+func (l *largeMonth) Connect(ctx context.Context, a cloud.Account) (cloud.Conn, error) {
+	inner, err := l.Provider.Connect(ctx, a)
+	return &largeConn{inner, l}, err
+}
+
+type largeConn struct {
+	cloud.Conn
+	*largeMonth
+}
+
+var october = time.Date(2026, 10, 1, 0, 0, 0, 0, time.UTC)
+
+// Deliveries returns one delivery, with a file for each content.
+func (c *largeConn) Deliveries(context.Context, time.Time) ([]cloud.Delivery, error) {
+	d := cloud.Delivery{
+		Source: cloud.DataExport, Export: "large", Period: october, Form: cloud.FOCUSForm, Rows: c.rows,
+		Fingerprint: fmt.Sprint("version ", c.version), DeliveredAt: noon.Add(time.Duration(c.version) * time.Hour),
+	}
+	for i := range c.files {
+		d.Files = append(d.Files, cloud.BillFile{Name: fmt.Sprintf("large-%02d.csv", i), Size: -1, Rows: -1})
+	}
+	return []cloud.Delivery{d}, nil
+}
+
+// OpenBill opens a file.
+func (c *largeConn) OpenBill(_ context.Context, _ cloud.Delivery, f cloud.BillFile) (cloud.BillReader, error) {
+	var n int
+	_, err := fmt.Sscanf(f.Name, "large-%02d.csv", &n)
+	c.opened[n]++
+	return &largeFile{content: content{}, month: c.largeMonth, file: n, left: c.files[n]}, err
+}
+
+func (*largeConn) ControlTotal(context.Context, time.Time) (total, currency string, ok bool, err error) {
+	return "", "", false, nil
+}
+
+// largeFile is read in short pieces. Each is a step of the process.
+type largeFile struct {
+	content
+	month *largeMonth
+	file  int
+	left  string
+	half  bool
+}
+
+func (f *largeFile) Size() int64 { return -1 }
+
+func (f *largeFile) Close() error { return nil }
+
+func (f *largeFile) Read(p []byte) (n int, err error) {
+	m := f.month
+	step := func() error {
+		if len(f.left) == 0 {
+			return io.EOF
+		}
+		n = copy(p[:min(len(p), 700)], f.left)
+		f.left = f.left[n:]
+		if !f.half && len(f.left) < len(m.files[f.file])/2 {
+			f.half = true
+			m.clk.Advance(m.fileTime)
+			if m.reading != nil {
+				m.reading(f.file)
+			}
+		}
+		return nil
+	}
+	if m.process != nil {
+		return n, m.process.Do(step)
+	}
+	err = step()
+	return n, err
+}
+
+const largeHeader = "BilledCost,EffectiveCost,ListCost,BillingCurrency,BillingAccountId,SubAccountId,BillingPeriodStart," +
+	"BillingPeriodEnd,ChargePeriodStart,ChargePeriodEnd,ChargeCategory,ChargeClass,ServiceName,ProviderName,RegionId," +
+	"ResourceId,x_BillingExchangeRate,Tags\n"
+
+// largeRow returns a charge of October: usage, late usage, a refund of an earlier month, a fee, or a charge in EUR.
+func largeRow(r *rand.Rand) string {
+	at, category, class, currency, rate := october.AddDate(0, 0, r.IntN(31)), "Usage", "", "USD", ""
+	switch r.IntN(9) {
+	case 0:
+		at, class = at.AddDate(0, -1, 0), "Correction"
+	case 1:
+		at = at.AddDate(0, -2, 0)
+	case 2:
+		category = "Purchase"
+	case 3:
+		currency, rate = "EUR", fmt.Sprintf("0.9%02d", r.IntN(100))
+	}
+	amount := money.FromScaled(r.Int64N(1e12)-1e11, 3+r.IntN(12))
+	effective := amount
+	if r.IntN(3) == 0 {
+		effective = money.FromScaled(r.Int64N(1e9), 9)
+	}
+	day := at.Format(time.RFC3339)
+	return strings.Join([]string{
+		amount.String(), effective.String(), amount.String(), currency, "payer", fmt.Sprintf("1000000000%02d", r.IntN(3)),
+		"2026-10-01T00:00:00Z", "2026-11-01T00:00:00Z", day, day, category, class,
+		[]string{"EC2", "RDS", "S3"}[r.IntN(3)], "AWS", "eu-west-1", fmt.Sprint("i-", r.IntN(60)), rate,
+		fmt.Sprintf(`"{""team"":""t%d""}"`, r.IntN(4)),
+	}, ",") + "\n"
+}
+
+func largeFiles(r *rand.Rand, files, rows int) []string {
+	out := make([]string, files)
+	for i := range out {
+		out[i] = largeHeader
+		for range rows {
+			out[i] += largeRow(r)
+		}
+	}
+	return out
+}
+
+// mortalFiles are the line items of a process: storing an object is a step.
+type mortalFiles struct {
+	archive.Files
+	p *killpoint.Process
+}
+
+func (f mortalFiles) Put(ctx context.Context, name string, write func(io.Writer) error) error {
+	return f.p.Do(func() error { return f.Files.Put(ctx, name, write) })
+}
+
+func (f mortalFiles) Erase(ctx context.Context, folder string) error {
+	return f.p.Do(func() error { return f.Files.Erase(ctx, folder) })
+}
+
+// largeService is service with the large month. It measures the calls.
+func (s *fixture) largeService(l *largeMonth) killpoint.Service {
+	out := s.service()
+	out.Handlers = func(p *platform.Platform) map[string]workflow.Handler {
+		l.Provider = simulated.New(p.Table, p.Clock)
+		providers := cloud.Providers{simulated.Name: l}
+		worker := billingsync.HandlerOfParts(p, providers, partLines)
+		return map[string]workflow.Handler{
+			"discovery": discovery.Handler(p, providers),
+			"billingsync": func(ctx context.Context, input json.RawMessage) (any, error) {
+				began := s.clk.Now()
+				out, err := worker(ctx, input)
+				if took := s.clk.Now().Sub(began); took > longestCall && err == nil {
+					s.Errorf("a call took %s", took)
+				}
+				return out, err
+			},
+		}
+	}
+	return out
+}
+
+// longestCall is the time limit of a call, and partLines the number of lines in a file of line items.
+const (
+	longestCall = 15 * time.Minute
+	partLines   = 64
+)
+
+// newLarge returns a fixture with an account whose bill is a large month. Its import is requested.
+func newLarge(t *testing.T, files []string, fileTime time.Duration) (*fixture, *largeMonth) {
+	t.Helper()
+	s := newFixture(t)
+	s.connect(settings{"size": "3", "bills": "none"})
+	s.Workflow = apitest.Idle{}
+	apitest.Data[rest.Job](s.Call(alice, "POST /billing/verify", nil), 202)
+	l := &largeMonth{clk: s.clk, files: files, fileTime: fileTime, rows: -1, opened: make([]int, len(files))}
+	return s, l
+}
+
+// importLarge works in processes until one completes the import.
+func (s *fixture) importLarge(lives *killpoint.Lives, l *largeMonth) {
+	s.Helper()
+	lives.Run(s.In("org_a"), s, func(ctx context.Context, p *killpoint.Process) error {
+		mine := p.Platform(s.Platform)
+		mine.Lines = mortalFiles{s.Lines, p}
+		l.process = p
+		return s.largeService(l).Run(ctx, mine)
+	})
+}
+
+// largeState returns everything that is known of the month: the period, all costs by day, and all line items.
+func (s *fixture) largeState() string {
+	s.Helper()
+	periods := apitest.Value(cost.New(s.Platform).Periods(s.In("org_a"), "org_a"))(s)
+	for i := range periods {
+		periods[i].AccountID, periods[i].Generation, periods[i].ImportedAt = "", "", time.Time{}
+	}
+	out := []string{fmt.Sprintf("%+v", periods), s.status().Message, string(s.status().Status)}
+	for _, metric := range cost.Metrics {
+		for _, dims := range [][]string{
+			{cost.ResourceDim, cost.ServiceDim, cost.SubAccountDim}, {cost.ClassDim, cost.CurrencyDim, cost.CategoryDim},
+			{"tag:team"},
+		} {
+			out = append(out, fmt.Sprintf("%+v", apitest.Value(cost.New(s.Platform).Ask(s.In("org_a"), "org_a",
+				cost.Question{
+					From: october, To: october.AddDate(0, 1, 0), Metric: metric, Dims: dims, Daily: true,
+				}))(s)))
+		}
+	}
+	for i := 3; i < len(out); i++ { // a failed test shows only the beginning
+		out[i] = fmt.Sprintf("%.200s… of %x", out[i], sha256.Sum256([]byte(out[i])))
+	}
+	return strings.Join(append(out, s.lineItems()), "\n")
+}
+
+// lineItems returns a text of the stored line items, whatever their order.
+func (s *fixture) lineItems() string {
+	s.Helper()
+	var out []string
+	for _, l := range apitest.Value(cost.New(s.Platform).LineItems(s.In("org_a"), "org_a", 0, 9999*12))(s) {
+		told := l.Rows
+		for k := range l.Parts {
+			name := l.Part("org_a", k)
+			size := apitest.Value(s.Lines.Size(s.Context(), name))(s)
+			file := cloud.NewRangedBill(s.Context(), size, func(ctx context.Context, p []byte, off int64) error {
+				return s.Lines.ReadAt(ctx, name, p, off)
+			})
+			_, err := billfile.Read(s.Context(), cloud.FOCUSForm, name, file, func(c *bill.Charge) error {
+				told--
+				out = append(out, fmt.Sprintf("%+v", *c))
+				return nil
+			})
+			s.Must(err)
+		}
+		if told != 0 {
+			s.Errorf("%d line items are missing", told)
+		}
+	}
+	slices.Sort(out)
+	return fmt.Sprintf("%d line items of %x", len(out), sha256.Sum256([]byte(strings.Join(out, "\n"))))
+}
+
+// A month in 40 files takes 47 minutes, and a call 15. A process is killed within each file. The import completes, and
+// each file is read twice: until the kill, and after it.
+func TestLargeMonth_KilledDuringEachFileIsImportedExactly(t *testing.T) {
+	files := largeFiles(seed.Random(t), 40, 60)
+	whole, month := newLarge(t, files, 0)
+	whole.importLarge(&killpoint.Lives{}, month)
+	want := whole.largeState()
+
+	s, l := newLarge(t, files, 70*time.Second)
+	began := s.clk.Now()
+	l.reading = func(file int) {
+		if l.opened[file] == 1 {
+			l.process.Kill()
+		}
+	}
+	lives := &killpoint.Lives{}
+	s.importLarge(lives, l)
+	if got := s.largeState(); got != want {
+		t.Errorf("the month is\n%s\nwithout kills it is\n%s", got, want)
+	}
+	for file, n := range l.opened {
+		if n != 2 {
+			t.Errorf("file %d was opened %d times", file, n)
+		}
+	}
+	if took := s.clk.Now().Sub(began); lives.Kills() != 40 || took < 2*40*70*time.Second {
+		t.Errorf("%d kills in %s", lives.Kills(), took)
+	}
+}
+
+// Without kills the calls pause by themselves, and read each file once.
+func TestLargeMonth_TakesAsManyCallsAsItNeeds(t *testing.T) {
+	files := largeFiles(seed.Random(t), 40, 60)
+	whole, month := newLarge(t, files, 0)
+	whole.importLarge(&killpoint.Lives{}, month)
+	s, l := newLarge(t, files, 70*time.Second)
+	s.importLarge(&killpoint.Lives{}, l)
+	if got, want := s.largeState(), whole.largeState(); got != want {
+		t.Errorf("the month is\n%s\nin one call it is\n%s", got, want)
+	}
+	if i := slices.IndexFunc(l.opened, func(n int) bool { return n != 1 }); i >= 0 {
+		t.Errorf("file %d was opened %d times", i, l.opened[i])
+	}
+}
+
+// Processes are killed at any step: while they read, store line items, save a checkpoint or commit.
+func TestLargeMonth_KilledAtAnyStepIsImportedExactly(t *testing.T) {
+	race.SkipRepetition(t)
+	files := largeFiles(seed.Random(t), 12, 150)
+	killpoint.LosesNothing(t, 40, func(t *testing.T, lives *killpoint.Lives) string {
+		t.Helper()
+		s, l := newLarge(t, files, 70*time.Second)
+		s.importLarge(lives, l)
+		return s.largeState()
+	})
+}

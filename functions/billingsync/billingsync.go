@@ -50,7 +50,7 @@ type worker struct {
 	costs     *cost.Store
 	rates     *pricing.Store // exchange rates
 	read      billReader     // reads files of unknown origin
-	partLines int64          // of a file of line items
+	limits    limits
 }
 
 // billReader is the type of bill.Read.
@@ -75,7 +75,7 @@ func newWorker(p *platform.Platform, providers cloud.Providers) *worker {
 	return &worker{
 		p: p, clouds: inventory.Clouds{Sealer: p.Sealer, Providers: providers}, inventory: inventory.New(p),
 		costs: cost.New(p),
-		rates: pricing.New(p, providers), read: newBillReader(p.Settings.BillReader), partLines: billfile.PartLines,
+		rates: pricing.New(p, providers), read: newBillReader(p.Settings.BillReader), limits: defaultLimits,
 	}
 }
 

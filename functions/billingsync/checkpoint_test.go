@@ -41,9 +41,8 @@ type largeMonth struct {
 	version  int
 	opened   []int            // how often each file was opened
 	reading  func(file int)   // called within each file, after half of its time
-	changes  func(file int)   // called when a file was read
 	process  *killpoint.Process
-	lasted   map[string]time.Duration
+	limits   billingsync.Limits
 }
 
 func (l *largeMonth) Connect(ctx context.Context, a cloud.Account) (cloud.Conn, error) {
@@ -181,7 +180,7 @@ func (s *fixture) largeService(l *largeMonth) killpoint.Service {
 	out.Handlers = func(p *platform.Platform) map[string]workflow.Handler {
 		l.Provider = simulated.New(p.Table, p.Clock)
 		providers := cloud.Providers{simulated.Name: l}
-		worker := billingsync.HandlerOfParts(p, providers, partLines)
+		worker := billingsync.HandlerWithin(l.limits, p, providers)
 		return map[string]workflow.Handler{
 			"discovery": discovery.Handler(p, providers),
 			"billingsync": func(ctx context.Context, input json.RawMessage) (any, error) {
@@ -197,11 +196,10 @@ func (s *fixture) largeService(l *largeMonth) killpoint.Service {
 	return out
 }
 
-// longestCall is the time limit of a call, and partLines the number of lines in a file of line items.
-const (
-	longestCall = 15 * time.Minute
-	partLines   = 64
-)
+// longestCall is the time limit of a call.
+const longestCall = 15 * time.Minute
+
+var smallLimits = billingsync.Limits{PartLines: 64, OpenMonths: 2, OpenLines: 1000}
 
 // newLarge returns a fixture with an account whose bill is a large month. Its import is requested.
 func newLarge(t *testing.T, files []string, fileTime time.Duration) (*fixture, *largeMonth) {
@@ -210,7 +208,8 @@ func newLarge(t *testing.T, files []string, fileTime time.Duration) (*fixture, *
 	s.connect(settings{"size": "3", "bills": "none"})
 	s.Workflow = apitest.Idle{}
 	apitest.Data[rest.Job](s.Call(alice, "POST /billing/verify", nil), 202)
-	l := &largeMonth{clk: s.clk, files: files, fileTime: fileTime, rows: -1, opened: make([]int, len(files))}
+	l := &largeMonth{clk: s.clk, files: files, fileTime: fileTime, rows: -1, opened: make([]int, len(files)),
+		limits: smallLimits}
 	return s, l
 }
 

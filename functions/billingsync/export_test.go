@@ -6,9 +6,15 @@ import (
 	"lamplighter.dev/shared/engine/workflow"
 )
 
-// HandlerOfParts is Handler with files of line items of so many lines.
-func HandlerOfParts(p *platform.Platform, providers cloud.Providers, lines int64) workflow.Handler {
+// Limits are the limits of a worker.
+type Limits struct {
+	PartLines             int64
+	OpenMonths, OpenLines int
+}
+
+// HandlerWithin is Handler with other limits.
+func HandlerWithin(l Limits, p *platform.Platform, providers cloud.Providers) workflow.Handler {
 	w := newWorker(p, providers)
-	w.partLines = lines
+	w.limits = limits{l.PartLines, l.OpenMonths, l.OpenLines}
 	return w.handle
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/billfile"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
@@ -14,6 +15,15 @@ const (
 	maxFileRows = 100_000_000
 	maxFiles    = 10_000
 )
+
+// limits bound the memory and the temporary files of an import.
+type limits struct {
+	partLines  int64 // of a file of line items
+	openMonths int   // of an uploaded file, in one reading
+	openLines  int   // of the open months (cost.Builder.Lines) above which all but one are put off
+}
+
+var defaultLimits = limits{partLines: billfile.PartLines, openMonths: 4, openLines: 400_000}
 
 // checkManifest returns an error for a delivery whose manifest says that it cannot be imported.
 func checkManifest(d *cloud.Delivery) error {

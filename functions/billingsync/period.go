@@ -69,7 +69,7 @@ func (w *worker) beginPeriod(ctx context.Context,
 	}
 	at.saved = w.p.Clock.Now()
 	return &period{
-		month: in.Month, sums: b, lines: billfile.NewLineItemWriterOf(w.p.Lines, b, w.partLines), pace: at,
+		month: in.Month, sums: b, lines: billfile.NewLineItemWriterOf(w.p.Lines, b, w.limits.partLines), pace: at,
 		at:    b.Position(),
 		saved: func(context.Context) error { return nil },
 	}, nil

@@ -3,6 +3,7 @@ package cost
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -51,6 +52,17 @@ func (s *Store) Begin(ctx context.Context, in Import) (*Builder, error) {
 	}
 	b := &Builder{store: s, in: in, old: old, lines: newLines(), totals: map[string]*Totals{}, through: -1}
 	return b, b.restore(ctx, &saved)
+}
+
+// CheckOrder returns ErrOlder if Begin would return it: one round trip.
+func (s *Store) CheckOrder(ctx context.Context,
+	in Import, //nolint:gocritic // as Begin takes it
+) error {
+	old, err := s.readPointer(ctx, &in)
+	if err == nil && errors.Is(in.supersedes(&old), ErrOlder) {
+		return ErrOlder
+	}
+	return err
 }
 
 // settle completes the commit of the imported delivery, whose process may have died after the swap, and returns why,
@@ -126,6 +138,9 @@ func (b *Builder) Add(c *bill.Charge) error {
 	t.List.Increase(&c.ListCost)
 	return nil
 }
+
+// Lines returns the number of lines to which the charges are added up. A line takes about a kilobyte of memory.
+func (b *Builder) Lines() int { return len(b.lines.all) }
 
 // Replaced returns the period that Commit will replace, or the zero Period.
 func (b *Builder) Replaced() Period { return b.old.Period }

@@ -37,7 +37,9 @@ type largeMonth struct {
 	clk      *clock.Manual
 	files    []string
 	fileTime time.Duration
-	rows     int64 // of the manifest, or -1
+	// the time of each piece of a file, and the rows of the manifest, or -1
+	pieceTime      time.Duration
+	rows, fileRows int64
 	version  int
 	opened   []int            // how often each file was opened
 	reading  func(file int)   // called within each file, after half of its time
@@ -64,7 +66,7 @@ func (c *largeConn) Deliveries(context.Context, time.Time) ([]cloud.Delivery, er
 		Fingerprint: fmt.Sprint("version ", c.version), DeliveredAt: noon.Add(time.Duration(c.version) * time.Hour),
 	}
 	for i := range c.files {
-		d.Files = append(d.Files, cloud.BillFile{Name: fmt.Sprintf("large-%02d.csv", i), Size: -1, Rows: -1})
+		d.Files = append(d.Files, cloud.BillFile{Name: fmt.Sprintf("large-%02d.csv", i), Size: -1, Rows: c.fileRows})
 	}
 	return []cloud.Delivery{d}, nil
 }
@@ -80,6 +82,8 @@ func (c *largeConn) OpenBill(_ context.Context, _ cloud.Delivery, f cloud.BillFi
 func (*largeConn) ControlTotal(context.Context, time.Time) (total, currency string, ok bool, err error) {
 	return "", "", false, nil
 }
+
+const pieceBytes = 700
 
 // largeFile is read in short pieces. Each is a step of the process.
 type largeFile struct {
@@ -100,8 +104,9 @@ func (f *largeFile) Read(p []byte) (n int, err error) {
 		if len(f.left) == 0 {
 			return io.EOF
 		}
-		n = copy(p[:min(len(p), 700)], f.left)
+		n = copy(p[:min(len(p), pieceBytes)], f.left)
 		f.left = f.left[n:]
+		m.clk.Advance(m.pieceTime)
 		if !f.half && len(f.left) < len(m.files[f.file])/2 {
 			f.half = true
 			m.clk.Advance(m.fileTime)
@@ -122,9 +127,9 @@ const largeHeader = "BilledCost,EffectiveCost,ListCost,BillingCurrency,BillingAc
 	"BillingPeriodEnd,ChargePeriodStart,ChargePeriodEnd,ChargeCategory,ChargeClass,ServiceName,ProviderName,RegionId," +
 	"ResourceId,x_BillingExchangeRate,Tags\n"
 
-// largeRow returns a charge of October: usage, late usage, a refund of an earlier month, a fee, or a charge in EUR.
-func largeRow(r *rand.Rand) string {
-	at, category, class, currency, rate := october.AddDate(0, 0, r.IntN(31)), "Usage", "", "USD", ""
+// largeRow returns a charge of a month: usage, late usage, a refund of an earlier month, a fee, or a charge in EUR.
+func largeRow(r *rand.Rand, month time.Time) string {
+	at, category, class, currency, rate := month.AddDate(0, 0, r.IntN(28)), "Usage", "", "USD", ""
 	switch r.IntN(9) {
 	case 0:
 		at, class = at.AddDate(0, -1, 0), "Correction"
@@ -143,7 +148,7 @@ func largeRow(r *rand.Rand) string {
 	day := at.Format(time.RFC3339)
 	return strings.Join([]string{
 		amount.String(), effective.String(), amount.String(), currency, "payer", fmt.Sprintf("1000000000%02d", r.IntN(3)),
-		"2026-10-01T00:00:00Z", "2026-11-01T00:00:00Z", day, day, category, class,
+		month.Format(time.RFC3339), month.AddDate(0, 1, 0).Format(time.RFC3339), day, day, category, class,
 		[]string{"EC2", "RDS", "S3"}[r.IntN(3)], "AWS", "eu-west-1", fmt.Sprint("i-", r.IntN(60)), rate,
 		fmt.Sprintf(`"{""team"":""t%d""}"`, r.IntN(4)),
 	}, ",") + "\n"
@@ -154,7 +159,7 @@ func largeFiles(r *rand.Rand, files, rows int) []string {
 	for i := range out {
 		out[i] = largeHeader
 		for range rows {
-			out[i] += largeRow(r)
+			out[i] += largeRow(r, october)
 		}
 	}
 	return out
@@ -206,11 +211,17 @@ func newLarge(t *testing.T, files []string, fileTime time.Duration) (*fixture, *
 	t.Helper()
 	s := newFixture(t)
 	s.connect(settings{"size": "3", "bills": "none"})
-	s.Workflow = apitest.Idle{}
-	apitest.Data[rest.Job](s.Call(alice, "POST /billing/verify", nil), 202)
-	l := &largeMonth{clk: s.clk, files: files, fileTime: fileTime, rows: -1, opened: make([]int, len(files)),
+	s.request()
+	l := &largeMonth{clk: s.clk, files: files, fileTime: fileTime, rows: -1, fileRows: -1, opened: make([]int, len(files)),
 		limits: smallLimits}
 	return s, l
+}
+
+// request requests an import. No machine begins it.
+func (s *fixture) request() {
+	s.Helper()
+	s.Workflow = apitest.Idle{}
+	apitest.Data[rest.Job](s.Call(alice, "POST /billing/verify", nil), 202)
 }
 
 // importLarge works in processes until one completes the import.
@@ -227,11 +238,7 @@ func (s *fixture) importLarge(lives *killpoint.Lives, l *largeMonth) {
 // largeState returns everything that is known of the month: the period, all costs by day, and all line items.
 func (s *fixture) largeState() string {
 	s.Helper()
-	periods := apitest.Value(cost.New(s.Platform).Periods(s.In("org_a"), "org_a"))(s)
-	for i := range periods {
-		periods[i].AccountID, periods[i].Generation, periods[i].ImportedAt = "", "", time.Time{}
-	}
-	out := []string{fmt.Sprintf("%+v", periods), s.status().Message, string(s.status().Status)}
+	out := []string{s.periodTexts(), s.status().Message, string(s.status().Status)}
 	for _, metric := range cost.Metrics {
 		for _, dims := range [][]string{
 			{cost.ResourceDim, cost.ServiceDim, cost.SubAccountDim}, {cost.ClassDim, cost.CurrencyDim, cost.CategoryDim},
@@ -247,6 +254,17 @@ func (s *fixture) largeState() string {
 		out[i] = fmt.Sprintf("%.200s… of %x", out[i], sha256.Sum256([]byte(out[i])))
 	}
 	return strings.Join(append(out, s.lineItems()), "\n")
+}
+
+// periodTexts returns a text of all periods with their totals.
+func (s *fixture) periodTexts() string {
+	s.Helper()
+	periods := apitest.Value(cost.New(s.Platform).Periods(s.In("org_a"), "org_a"))(s)
+	for i := range periods {
+		p := &periods[i]
+		p.AccountID, p.Generation, p.Fingerprint, p.ImportedAt = "", "", "", time.Time{}
+	}
+	return fmt.Sprintf("%+v", periods)
 }
 
 // lineItems returns a text of the stored line items, whatever their order.

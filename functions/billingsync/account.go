@@ -137,7 +137,7 @@ func (s *session) importMonths(ctx context.Context, all []cloud.Delivery) (bool,
 			if err = s.noteMonth(month, step, err); err != nil {
 				return false, err
 			}
-		} else if err = s.progress(ctx, month); err != nil {
+		} else if err = s.noteImported(ctx, month); err != nil {
 			return false, err
 		}
 		s.in.Gone = append(s.in.Gone, month)
@@ -195,8 +195,15 @@ func messageOf(err error) string {
 	return fault.CleanText(fault.Message(err), longest)
 }
 
-// progress records that a month was imported.
-func (s *session) progress(ctx context.Context, month string) error {
+// noteImported updates the costs of resources and then records that a month was imported.
+func (s *session) noteImported(ctx context.Context, month string) error {
+	m, err := cost.ParseMonth(month)
+	if err != nil {
+		return err
+	}
+	if err = s.renewCosts(ctx, s.in.Org, m); err != nil {
+		return err
+	}
 	return billimport.ChangeEntry(ctx, s.p.Table, s.in.Org, s.account.ID, func(e *billimport.Entry) {
 		if e.Looked == nil {
 			e.Looked = map[string]time.Time{}

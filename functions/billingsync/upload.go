@@ -60,6 +60,9 @@ func (w *worker) importFile(ctx context.Context, in Share, u billimport.Upload, 
 	if wrong != nil && !fault.Is(wrong, fault.Invalid) && !fault.Is(wrong, fault.Conflict) {
 		return in, wrong
 	}
+	if err = w.renewCosts(ctx, in.Org, r.imported()...); err != nil {
+		return in, err
+	}
 	in.Done = true
 	if err = w.endUpload(ctx, in.Input, func(u *billimport.Upload) { r.tell(u, wrong) }); err != nil {
 		return in, err // the next try needs the file

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"lamplighter.dev/shared/cloud"
@@ -222,8 +223,10 @@ func (r *uploaded) tell(u *billimport.Upload, err error) {
 	if err != nil {
 		u.Errors = []billimport.RowError{{Row: r.row, Message: messageOf(err)}}
 	}
-	for month := range r.done {
+	for _, month := range r.imported() {
 		u.Months = append(u.Months, month.String())
 	}
-	slices.Sort(u.Months)
 }
+
+// imported returns the months of the file that are imported, in order.
+func (r *uploaded) imported() []cost.Month { return slices.Sorted(maps.Keys(r.done)) }

@@ -94,14 +94,12 @@ func (s *service) listTeams(ctx context.Context, in *report.Asked) (TeamCosts, e
 // team, and the shared costs add up to the rounded total of the shared costs.
 func newTeamCosts(sp *teamSplit) []TeamCost {
 	ids := sp.inOrder()
-	var sums, direct, shared []money.Amount
+	var direct, shared []money.Amount
 	for _, id := range ids {
 		c := sp.of[id]
-		sums, direct = append(sums, c.sum()), append(direct, money.Sum(c.direct...))
-		shared = append(shared, money.Sum(c.shared...))
+		direct, shared = append(direct, money.Sum(c.direct...)), append(shared, money.Sum(c.shared...))
 	}
-	shown := cents(sums)
-	shares := roundShares(direct, shared, shown)
+	shown, shares := roundTeams(direct, shared)
 	out := make([]TeamCost, len(ids))
 	for i, id := range ids {
 		out[i] = TeamCost{

@@ -1,8 +1,10 @@
 package billfile_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"strconv"
@@ -151,4 +153,73 @@ func BenchmarkEngine(b *testing.B) {
 			b.ReportMetric(float64(q.Scan(items))/1e6, "MB-scanned")
 		})
 	}
+}
+
+// BenchmarkCheckpoints imports a month in files of a hundred thousand lines. After each it saves a checkpoint, and
+// continues from it as the next call does. The sums have a line for each resource, so that of 40 files are as many as
+// of one.
+func BenchmarkCheckpoints(b *testing.B) {
+	for _, files := range []int{1, 40} {
+		b.Run(strconv.Itoa(files)+" files", func(b *testing.B) {
+			k := newKept(b)
+			for b.Loop() {
+				var state float64
+				var lasted time.Duration
+				most := peak(func() { state, lasted = k.importInFiles(strconv.Itoa(b.N), files) })
+				b.ReportMetric(most, "peak-MiB")
+				b.ReportMetric(state, "checkpoint-MB")
+				b.ReportMetric(lasted.Seconds()/float64(files), "s/checkpoint")
+			}
+			b.ReportMetric(float64(files*fileLines*b.N)/b.Elapsed().Seconds(), "rows/s")
+		})
+	}
+}
+
+// fileLines is the number of lines of a file in BenchmarkCheckpoints.
+const fileLines = 100_000
+
+var errEnough = errors.New("the file ends here")
+
+// importInFiles returns the size of the largest checkpoint in megabytes, and how long all took.
+func (k *kept) importInFiles(fingerprint string, files int) (largest float64, lasted time.Duration) {
+	k.Helper()
+	ctx := k.In(apitest.Org)
+	for file := range files {
+		began := time.Now()
+		into, err := cost.New(k.Platform).Begin(ctx, cost.Import{
+			Org: apitest.Org, AccountID: "ca_1", Provider: "aws", Month: importedMonth, Fingerprint: fingerprint,
+			DeliveredAt: k.Clock.Now(), Lines: true,
+		})
+		k.Must(err)
+		lasted += time.Since(began)
+		w, left := billfile.NewLineItemWriter(k.files, into), fileLines
+		err = passLines(func(c *bill.Charge) error {
+			if left--; left < 0 {
+				return errEnough
+			}
+			return errors.Join(into.Add(c), w.Add(ctx, c))
+		})
+		if !errors.Is(err, errEnough) {
+			k.Fatal(err)
+		}
+		k.Must(w.EndFile())
+		began = time.Now()
+		k.Must(w.Checkpoint(ctx, cost.Position{File: file + 1}))
+		lasted += time.Since(began)
+		largest = max(largest, k.checkpointMB())
+	}
+	return largest, lasted
+}
+
+// checkpointMB returns the size of the present checkpoint.
+func (k *kept) checkpointMB() float64 {
+	k.Helper()
+	found, err := filepath.Glob(k.dir + "/*/*/*/*/*/_checkpoints/*/state")
+	k.Must(err)
+	if len(found) == 0 {
+		return 0
+	}
+	about, err := os.Stat(found[len(found)-1])
+	k.Must(err)
+	return float64(about.Size()) / 1e6
 }

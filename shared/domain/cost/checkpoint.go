@@ -36,7 +36,8 @@ var ErrOvertaken = fault.New(fault.Conflict, "another run imports this billing p
 type checkpoint struct {
 	Seq         int64     `json:"seq"` // each change is conditional on it
 	Fingerprint string    `json:"fingerprint"`
-	Generation  string    `json:"gen"`   // of the line items
+	Program     string    `json:"program"` // its version: another one may read bills by other rules
+	Generation  string    `json:"gen"`     // of the line items
 	State       string    `json:"state"` // the folder of the object within that of the line items
 	Until       time.Time `json:"until"`
 }
@@ -72,9 +73,10 @@ func (s *Store) readPeriod(ctx context.Context, in *Import) (old pointer, saved 
 	return old, saved, err
 }
 
-// continues reports whether the import continues from a checkpoint.
-func (in *Import) continues(saved *checkpoint, now time.Time) bool {
-	return saved.Seq > 0 && saved.Fingerprint == in.Fingerprint && now.Before(saved.Until)
+// canContinue reports whether an import can continue from a checkpoint.
+func (s *Store) canContinue(in *Import, saved *checkpoint) bool {
+	return saved.Seq > 0 && saved.Fingerprint == in.Fingerprint && saved.Program == s.program &&
+		s.clock.Now().Before(saved.Until)
 }
 
 // Position returns how far the import had read its delivery at the checkpoint from which it continues, or the zero
@@ -87,7 +89,7 @@ func (b *Builder) Position() Position { return b.position }
 func (b *Builder) Checkpoint(ctx context.Context, items *LineItems, at Position) error {
 	s := b.store
 	next := checkpoint{
-		Seq: b.saved.Seq + 1, Fingerprint: b.in.Fingerprint, Generation: items.Generation,
+		Seq: b.saved.Seq + 1, Fingerprint: b.in.Fingerprint, Program: s.program, Generation: items.Generation,
 		State: checkpointsFolder + "/" + s.newGeneration(), Until: b.until,
 	}
 	folder := items.Folder(b.in.Org)
@@ -155,7 +157,7 @@ func (b *Builder) sharedFolder() string {
 // import starts from the first file.
 func (b *Builder) restore(ctx context.Context, saved *checkpoint) error {
 	b.saved = *saved
-	if !b.in.continues(saved, b.store.clock.Now()) {
+	if !b.store.canContinue(&b.in, saved) {
 		return nil
 	}
 	of := LineItems{

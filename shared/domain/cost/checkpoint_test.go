@@ -197,17 +197,20 @@ func TestCheckpoint_IsOnlyOfItsDeliveryAndItsTime(t *testing.T) {
 	for name, tt := range map[string]struct {
 		fingerprint string
 		later       time.Duration
+		program     string
 		file        int
 	}{
-		"the same delivery":            {"1", time.Hour, 1},
-		"the delivery is replaced":     {"2", time.Hour, 0},
-		"the line items may be erased": {"1", checkpointKept, 0},
+		"the same delivery":            {"1", time.Hour, "", 1},
+		"the delivery is replaced":     {"2", time.Hour, "", 0},
+		"the line items may be erased": {"1", checkpointKept, "", 0},
+		"another version reads it":     {"1", time.Hour, "v2", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newFixture(t)
 			s.withFiles(t)
 			s.Must(s.saveAt(s.begin(resumable("1")), 1))
 			s.Clock.Advance(tt.later)
+			s.store.program = tt.program
 			b := s.begin(resumable(tt.fingerprint))
 			if b.Position().File != tt.file {
 				t.Errorf("continued at %+v", b.Position())
@@ -337,4 +340,40 @@ func TestCheckpoint_TheirFoldersAreErased(t *testing.T) {
 		t.Errorf("%d files a week later", n)
 	}
 	equal(t, "the costs", s.ask(ofMarch()).Total, money.Amount{})
+}
+
+// BenchmarkCheckpoint_OfTheMostLines saves and restores the largest state: 400,000 resources that differ on each day.
+func BenchmarkCheckpoint_OfTheMostLines(b *testing.B) {
+	s := newFixture(b)
+	dir := s.withFiles(b)
+	into := s.begin(resumable("1"))
+	r := seed.Fixed(b, 1, 2)
+	for i := range maxLines {
+		c := charge(1, fmt.Sprintf("arn:aws:ec2:eu-west-1:123456789012:instance/i-%017d", i), "EC2", "0")
+		for day := range 31 {
+			c.ChargePeriodStart = march.Start().AddDate(0, 0, day)
+			c.BilledCost = money.FromScaled(r.Int64N(1e9), 10)
+			c.EffectiveCost, c.ListCost = c.BilledCost, c.BilledCost
+			s.Must(into.Add(&c))
+		}
+	}
+	_, items, err := into.BeginItems(s.ctx)
+	s.Must(err)
+	b.Run("save", func(b *testing.B) {
+		for b.Loop() {
+			s.Must(into.Checkpoint(s.ctx, &items, Position{File: 1}))
+		}
+	})
+	found, err := filepath.Glob(dir + "/*/*/*/*/*/*/*/state")
+	s.Must(err)
+	about, err := os.Stat(found[0])
+	s.Must(err)
+	b.Run("restore", func(b *testing.B) {
+		for b.Loop() {
+			if s.begin(resumable("1")).Lines() != maxLines {
+				b.Fatal("lines are missing")
+			}
+		}
+		b.ReportMetric(float64(about.Size())/1e6, "MB")
+	})
 }

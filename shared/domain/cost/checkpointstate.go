@@ -20,8 +20,7 @@ import (
 // copy of them. The restored Builder is equal to the saved one, including the order of its lines: that order decides
 // which lines are folded.
 
-// stateVersion is incremented by each change of the format, and by each change of the rules by which charges become
-// lines.
+// stateVersion is incremented by each change of the format.
 const stateVersion = 1
 
 // sectionBytes is the size of a section before it is compressed, exceeded by one word or line at most.

@@ -32,6 +32,7 @@ type Store struct {
 	clock     clock.Clock
 	inventory *inventory.Store
 	files     archive.Files // of line items; nil if this process cannot delete any
+	program   string        // the version of this program
 	cache     *cache
 	rolling   worthwhile
 }
@@ -41,7 +42,7 @@ func New(p *platform.Platform) *Store {
 	resources := inventory.New(p) // shared as well; the function passed to Shared must not call it
 	return platform.Shared(p, func(p *platform.Platform) *Store {
 		s := NewStore(p.Table, resources, p.Clock)
-		s.files = p.Lines
+		s.files, s.program = p.Lines, p.Settings.Version
 		return s
 	})
 }

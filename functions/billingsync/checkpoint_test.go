@@ -40,11 +40,11 @@ type largeMonth struct {
 	// the time of each piece of a file, and the rows of the manifest, or -1
 	pieceTime      time.Duration
 	rows, fileRows int64
-	version  int
-	opened   []int            // how often each file was opened
-	reading  func(file int)   // called within each file, after half of its time
-	process  *killpoint.Process
-	limits   billingsync.Limits
+	version        int
+	opened         []int          // how often each file was opened
+	reading        func(file int) // called within each file, after half of its time
+	process        *killpoint.Process
+	limits         billingsync.Limits
 }
 
 func (l *largeMonth) Connect(ctx context.Context, a cloud.Account) (cloud.Conn, error) {
@@ -147,7 +147,8 @@ func largeRow(r *rand.Rand, month time.Time) string {
 	}
 	day := at.Format(time.RFC3339)
 	return strings.Join([]string{
-		amount.String(), effective.String(), amount.String(), currency, "payer", fmt.Sprintf("1000000000%02d", r.IntN(3)),
+		amount.String(), effective.String(), amount.String(), currency, "payer",
+		fmt.Sprintf("1000000000%02d", r.IntN(3)),
 		month.Format(time.RFC3339), month.AddDate(0, 1, 0).Format(time.RFC3339), day, day, category, class,
 		[]string{"EC2", "RDS", "S3"}[r.IntN(3)], "AWS", "eu-west-1", fmt.Sprint("i-", r.IntN(60)), rate,
 		fmt.Sprintf(`"{""team"":""t%d""}"`, r.IntN(4)),
@@ -212,8 +213,11 @@ func newLarge(t *testing.T, files []string, fileTime time.Duration) (*fixture, *
 	s := newFixture(t)
 	s.connect(settings{"size": "3", "bills": "none"})
 	s.request()
-	l := &largeMonth{clk: s.clk, files: files, fileTime: fileTime, rows: -1, fileRows: -1, opened: make([]int, len(files)),
-		limits: smallLimits}
+	l := &largeMonth{
+		clk: s.clk, files: files, fileTime: fileTime, rows: -1, fileRows: -1,
+		opened: make([]int, len(files)),
+		limits: smallLimits,
+	}
 	return s, l
 }
 
@@ -241,7 +245,8 @@ func (s *fixture) largeState() string {
 	out := []string{s.periodTexts(), s.status().Message, string(s.status().Status)}
 	for _, metric := range cost.Metrics {
 		for _, dims := range [][]string{
-			{cost.ResourceDim, cost.ServiceDim, cost.SubAccountDim}, {cost.ClassDim, cost.CurrencyDim, cost.CategoryDim},
+			{cost.ResourceDim, cost.ServiceDim, cost.SubAccountDim},
+			{cost.ClassDim, cost.CurrencyDim, cost.CategoryDim},
 			{"tag:team"},
 		} {
 			out = append(out, fmt.Sprintf("%+v", apitest.Value(cost.New(s.Platform).Ask(s.In("org_a"), "org_a",
@@ -342,8 +347,8 @@ func TestLargeMonth_TakesAsManyCallsAsItNeeds(t *testing.T) {
 // Processes are killed at any step: while they read, store line items, save a checkpoint or commit.
 func TestLargeMonth_KilledAtAnyStepIsImportedExactly(t *testing.T) {
 	race.SkipRepetition(t)
-	files := largeFiles(seed.Random(t), 12, 150)
-	killpoint.LosesNothing(t, 40, func(t *testing.T, lives *killpoint.Lives) string {
+	files := largeFiles(seed.Random(t), 8, 120)
+	killpoint.LosesNothing(t, 25, func(t *testing.T, lives *killpoint.Lives) string {
 		t.Helper()
 		s, l := newLarge(t, files, 70*time.Second)
 		s.importLarge(lives, l)

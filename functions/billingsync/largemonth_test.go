@@ -130,7 +130,10 @@ func TestLargeMonth_RefusesAFileThatOneCallCannotRead(t *testing.T) {
 	l.pieceTime = 14 * time.Minute / time.Duration(len(l.files[0])/pieceBytes)
 	s.importLarge(&killpoint.Lives{}, l)
 	got := s.status()
-	for _, says := range []string{"large-00.csv: reading its first 65536 charges takes more than 12 minutes", "split it"} {
+	for _, says := range []string{
+		"large-00.csv: reading its first 65536 charges takes more than 12 minutes",
+		"split it",
+	} {
 		if got.Status != "failed" || !strings.Contains(got.Message, says) {
 			t.Errorf("%+v does not say %q", got, says)
 		}

@@ -89,8 +89,10 @@ func TestLargeUpload_IsTheSameWithinAnyLimits(t *testing.T) {
 			content := uploadOf(seed.Random(t), 7, 900, inTurns)
 			want := ""
 			for _, limits := range []billingsync.Limits{
-				unlimited, {PartLines: 1000, OpenMonths: 2, OpenLines: 1 << 20},
-				{PartLines: 100, OpenMonths: 100, OpenLines: 1500}, {PartLines: 64, OpenMonths: 1, OpenLines: 1},
+				unlimited,
+				{PartLines: 1000, OpenMonths: 2, OpenLines: 1 << 20},
+				{PartLines: 100, OpenMonths: 100, OpenLines: 1500},
+				{PartLines: 64, OpenMonths: 1, OpenLines: 1},
 			} {
 				s := newFixture(t)
 				got := s.importUpload(&killpoint.Lives{}, limits, content)
@@ -157,7 +159,7 @@ func TestLargeUpload_ThatIsFaultyInAMonthThatWaitsReplacesNone(t *testing.T) {
 func TestLargeUpload_KilledAtAnyStepIsImportedExactly(t *testing.T) {
 	race.SkipRepetition(t)
 	content := uploadOf(seed.Random(t), 5, 150, true)
-	killpoint.LosesNothing(t, 30, func(t *testing.T, lives *killpoint.Lives) string {
+	killpoint.LosesNothing(t, 20, func(t *testing.T, lives *killpoint.Lives) string {
 		t.Helper()
 		s := newFixture(t)
 		got := s.importUpload(lives, billingsync.Limits{PartLines: 40, OpenMonths: 2, OpenLines: 1000}, content)

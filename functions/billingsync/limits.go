@@ -41,8 +41,9 @@ func checkManifest(d *cloud.Delivery) error {
 	}
 	for i := range d.Files {
 		if f := &d.Files[i]; f.Rows > maxFileRows {
-			return fault.New(fault.Invalid, "%s: the manifest lists %d rows for the file %s; a file can have at most %d "+
-				"rows: let the export write smaller files", name(d), f.Rows, f.Name, maxFileRows)
+			return fault.New(fault.Invalid,
+				"%s: the manifest lists %d rows for the file %s; a file can have at most %d "+
+					"rows: let the export write smaller files", name(d), f.Rows, f.Name, maxFileRows)
 		}
 	}
 	return nil
@@ -88,6 +89,7 @@ func (p *pace) watch(name string, charges int64) error {
 	if p.progressed {
 		return errPaused
 	}
-	return fault.New(fault.Invalid, "%s: reading its first %d charges takes more than %d minutes; a file should have at "+
-		"most %d rows: split it", name, charges, int(longestStretch.Minutes()), maxFileRows)
+	return fault.New(fault.Invalid,
+		"%s: reading its first %d charges takes more than %d minutes; a file should have at "+
+			"most %d rows: split it", name, charges, int(longestStretch.Minutes()), maxFileRows)
 }

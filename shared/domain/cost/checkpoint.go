@@ -38,7 +38,7 @@ type checkpoint struct {
 	Fingerprint string    `json:"fingerprint"`
 	Program     string    `json:"program"` // its version: another one may read bills by other rules
 	Generation  string    `json:"gen"`     // of the line items
-	State       string    `json:"state"` // the folder of the object within that of the line items
+	State       string    `json:"state"`   // the folder of the object within that of the line items
 	Until       time.Time `json:"until"`
 }
 
@@ -185,6 +185,7 @@ func (b *Builder) restore(ctx context.Context, saved *checkpoint) error {
 // reset removes all charges.
 func (b *Builder) reset() {
 	*b = Builder{
-		store: b.store, in: b.in, old: b.old, saved: b.saved, lines: newLines(), totals: map[string]*Totals{}, through: -1,
+		store: b.store, in: b.in, old: b.old, saved: b.saved, lines: newLines(), totals: map[string]*Totals{},
+		through: -1,
 	}
 }

@@ -143,7 +143,11 @@ func TestCheckpoint_AContinuedImportEqualsAnUninterruptedOne(t *testing.T) {
 		got := cut.commitWithItems(cut.begin(resumable("1")))
 		got.Generation, want.Generation = "", ""
 		equal(t, "the period", got, want)
-		for _, dims := range [][]string{{ResourceDim, ServiceDim, CategoryDim}, {ClassDim, CurrencyDim}, {TagDim + "team"}} {
+		for _, dims := range [][]string{
+			{ResourceDim, ServiceDim, CategoryDim},
+			{ClassDim, CurrencyDim},
+			{TagDim + "team"},
+		} {
 			for _, metric := range Metrics {
 				q := ofMarch(dims...)
 				q.Metric, q.Daily = metric, true

@@ -55,7 +55,7 @@ func (s *fixture) importUpload(lives *killpoint.Lives, limits billingsync.Limits
 	jobID := s.offer("acme", content)
 	lives.Run(s.In("org_a"), s, func(ctx context.Context, p *killpoint.Process) error {
 		mine := p.Platform(s.Platform)
-		mine.Inbox, mine.Lines = mortalInbox{s.inbox, p}, slowFiles{mortalFiles{s.Lines, p}, s.clk}
+		mine.Inbox, mine.Lines = mortalInbox{s.inbox, p}, slowFiles{mortalFiles{s.Lines, p}, s.clk, nil}
 		return s.uploadService(limits).Run(ctx, mine)
 	})
 	return apitest.Data[billing.ImportedFile](s.Call(alice, "GET /billing/imports/"+jobID, nil))
@@ -64,11 +64,15 @@ func (s *fixture) importUpload(lives *killpoint.Lives, limits billingsync.Limits
 // slowFiles lets the time pass that storing an object takes.
 type slowFiles struct {
 	mortalFiles
-	clk *clock.Manual
+	clk    *clock.Manual
+	stored func() // called for each object; nil calls nothing
 }
 
 func (f slowFiles) Put(ctx context.Context, name string, write func(io.Writer) error) error {
 	f.clk.Advance(20 * time.Second)
+	if f.stored != nil {
+		f.stored()
+	}
 	return f.mortalFiles.Put(ctx, name, write)
 }
 
@@ -151,6 +155,49 @@ func TestLargeUpload_ThatIsFaultyInAMonthThatWaitsReplacesNone(t *testing.T) {
 			if got.Status != "failed" || len(got.Errors) != 1 || !strings.Contains(got.Errors[0].Message, tt.says) ||
 				s.periodTexts() != before {
 				t.Errorf("%+v; the months are %s", got, s.periodTexts())
+			}
+		})
+	}
+}
+
+// A client may upload another file while the address is valid. The rows before the checkpoint are then others, and all
+// are read again.
+func TestLargeUpload_ReplacedMeanwhileIsReadFromItsBeginning(t *testing.T) {
+	r := seed.Random(t)
+	limits := billingsync.Limits{PartLines: 40, OpenMonths: 1, OpenLines: 1000}
+	for name, content := range map[string]string{
+		"other rows": uploadOf(r, 1, 400, false), "fewer rows": uploadOf(r, 1, 50, false),
+		"another month": strings.ReplaceAll(uploadOf(r, 1, 400, false), "2026-", "2025-"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			whole := newFixture(t)
+			got := whole.importUpload(&killpoint.Lives{}, limits, content)
+			want := whole.uploadState(&got)
+			s := newFixture(t)
+			jobID, kills := s.offer("acme", uploadOf(r, 1, 400, false)), 0
+			(&killpoint.Lives{}).Run(s.In("org_a"), t, func(ctx context.Context, p *killpoint.Process) error {
+				files := slowFiles{mortalFiles{s.Lines, p}, s.clk, nil}
+				if kills == 0 { // after some checkpoints
+					stored := 0
+					files.stored = func() {
+						if stored++; stored == 10 {
+							p.Kill()
+						}
+					}
+				} else {
+					s.Must(s.inbox.Put(ctx, "org_a/uploads/"+jobID, func(to io.Writer) error {
+						_, err := io.WriteString(to, content)
+						return err
+					}))
+				}
+				kills++
+				mine := p.Platform(s.Platform)
+				mine.Inbox, mine.Lines = mortalInbox{s.inbox, p}, files
+				return s.uploadService(limits).Run(ctx, mine)
+			})
+			got = apitest.Data[billing.ImportedFile](s.Call(alice, "GET /billing/imports/"+jobID, nil))
+			if state := s.uploadState(&got); state != want || kills != 2 {
+				t.Errorf("after %d processes the state is\n%s\nof the new file it is\n%s", kills, state, want)
 			}
 		})
 	}

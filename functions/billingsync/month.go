@@ -2,6 +2,8 @@ package billingsync
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"time"
@@ -21,7 +23,7 @@ import (
 func (s *session) importMonth(ctx context.Context, d *cloud.Delivery) (billimport.Step, error) {
 	b, err := s.beginPeriod(ctx, cost.Import{
 		Org: s.in.Org, AccountID: s.account.ID, Provider: s.account.Provider, Month: cost.MonthOf(d.Period),
-		Fingerprint: d.Fingerprint,
+		Fingerprint: d.Fingerprint, Files: digestFiles(d.Files),
 		DeliveredAt: d.DeliveredAt, Final: d.Final, Source: string(d.Source), Export: d.Export,
 		Native:   s.account.CloudAccountID,
 		RateOf:   s.rates.RateOf,
@@ -74,6 +76,16 @@ func name(d *cloud.Delivery) string {
 		return d.Period.Format("2006-01")
 	}
 	return d.Export + " of " + d.Period.Format("2006-01")
+}
+
+// digestFiles identifies files and their order.
+func digestFiles(files []cloud.BillFile) string {
+	h := sha256.New()
+	for i := range files {
+		f := &files[i]
+		fmt.Fprintf(h, "%q %q %q %d\n", f.Name, f.Version, f.Form, f.Size)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
 // readFiles adds the charges of the files that the checkpoint does not contain. A call reads one file at least.

@@ -36,6 +36,7 @@ var ErrOvertaken = fault.New(fault.Conflict, "another run imports this billing p
 type checkpoint struct {
 	Seq         int64     `json:"seq"` // each change is conditional on it
 	Fingerprint string    `json:"fingerprint"`
+	Files       string    `json:"files,omitempty"` // as in Import
 	Program     string    `json:"program"` // its version: another one may read bills by other rules
 	Generation  string    `json:"gen"`     // of the line items
 	State       string    `json:"state"`   // the folder of the object within that of the line items
@@ -75,8 +76,8 @@ func (s *Store) readPeriod(ctx context.Context, in *Import) (old pointer, saved 
 
 // canContinue reports whether an import can continue from a checkpoint.
 func (s *Store) canContinue(in *Import, saved *checkpoint) bool {
-	return saved.Seq > 0 && saved.Fingerprint == in.Fingerprint && saved.Program == s.program &&
-		s.clock.Now().Before(saved.Until)
+	return saved.Seq > 0 && saved.Fingerprint == in.Fingerprint && saved.Files == in.Files &&
+		saved.Program == s.program && s.clock.Now().Before(saved.Until)
 }
 
 // Position returns how far the import had read its delivery at the checkpoint from which it continues, or the zero
@@ -89,7 +90,8 @@ func (b *Builder) Position() Position { return b.position }
 func (b *Builder) Checkpoint(ctx context.Context, items *LineItems, at Position) error {
 	s := b.store
 	next := checkpoint{
-		Seq: b.saved.Seq + 1, Fingerprint: b.in.Fingerprint, Program: s.program, Generation: items.Generation,
+		Seq: b.saved.Seq + 1, Fingerprint: b.in.Fingerprint, Files: b.in.Files, Program: s.program,
+		Generation: items.Generation,
 		State: checkpointsFolder + "/" + s.newGeneration(), Until: b.until,
 	}
 	folder := items.Folder(b.in.Org)

@@ -202,12 +202,14 @@ func TestCheckpoint_IsOnlyOfItsDeliveryAndItsTime(t *testing.T) {
 		fingerprint string
 		later       time.Duration
 		program     string
+		files       string
 		file        int
 	}{
-		"the same delivery":            {"1", time.Hour, "", 1},
-		"the delivery is replaced":     {"2", time.Hour, "", 0},
-		"the line items may be erased": {"1", checkpointKept, "", 0},
-		"another version reads it":     {"1", time.Hour, "v2", 0},
+		"the same delivery":            {"1", time.Hour, "", "", 1},
+		"the delivery is replaced":     {"2", time.Hour, "", "", 0},
+		"the line items may be erased": {"1", checkpointKept, "", "", 0},
+		"its files have another order": {"1", time.Hour, "", "b, a", 0},
+		"another version reads it":     {"1", time.Hour, "v2", "", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newFixture(t)
@@ -215,12 +217,14 @@ func TestCheckpoint_IsOnlyOfItsDeliveryAndItsTime(t *testing.T) {
 			s.Must(s.saveAt(s.begin(resumable("1")), 1))
 			s.Clock.Advance(tt.later)
 			s.store.program = tt.program
-			b := s.begin(resumable(tt.fingerprint))
+			in := resumable(tt.fingerprint)
+			in.Files = tt.files
+			b := s.begin(in)
 			if b.Position().File != tt.file {
 				t.Errorf("continued at %+v", b.Position())
 			}
 			s.Must(s.saveAt(b, 5)) // replaces the other checkpoint
-			if got := s.begin(resumable(tt.fingerprint)).Position().File; got != 5 {
+			if got := s.begin(in).Position().File; got != 5 {
 				t.Errorf("then continued at file %d", got)
 			}
 		})

@@ -126,23 +126,32 @@ func (s *session) importMonths(ctx context.Context, all []cloud.Delivery) (bool,
 			continue
 		}
 		step, err := s.importMonth(ctx, d)
-		switch {
-		case errors.Is(err, errPaused):
-			return false, nil
-		case errors.Is(err, cost.ErrOvertaken):
-			s.in.WaitSeconds = overtaken
+		if pause := pauseOf(err); pause > 0 {
+			s.in.WaitSeconds = pause
 			return false, nil
 		}
 		if failed := err != nil; failed {
-			if err = s.noteMonth(month, step, err); err != nil {
-				return false, err
-			}
-		} else if err = s.noteImported(ctx, month); err != nil {
+			err = s.noteMonth(month, step, err)
+		} else {
+			err = s.noteImported(ctx, month)
+		}
+		if err != nil {
 			return false, err
 		}
 		s.in.Gone = append(s.in.Gone, month)
 	}
 	return true, nil
+}
+
+// pauseOf returns the seconds after which the next call continues the import that ended with err, or 0 if it ended.
+func pauseOf(err error) int {
+	switch {
+	case errors.Is(err, errPaused):
+		return continued
+	case errors.Is(err, cost.ErrOvertaken):
+		return overtaken
+	}
+	return 0
 }
 
 // noteBroken records the manifest of a month that cannot be read.

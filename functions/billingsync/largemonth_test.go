@@ -3,6 +3,7 @@ package billingsync_test
 import (
 	"context"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -27,6 +28,22 @@ func TestLargeMonth_IsContinuedWithinAFile(t *testing.T) {
 	}
 	if l.opened[0] < 2 || l.opened[1] < 2 {
 		t.Errorf("the files were opened %v times", l.opened)
+	}
+}
+
+// The answer to a query may come in another order when it is asked again, so a call does not end within it.
+func TestLargeMonth_OfAQueryIsReadInOneCall(t *testing.T) {
+	files := largeFiles(seed.Random(t), 2, 2000)
+	whole, month := newLarge(t, files, 0)
+	whole.importLarge(&killpoint.Lives{}, month)
+	s, l := newLarge(t, files, 0)
+	l.isQuery, l.pieceTime = true, 11*time.Minute/time.Duration(len(files[0])/pieceBytes)
+	s.importLarge(&killpoint.Lives{}, l)
+	if got, want := s.largeState(), whole.largeState(); got != want {
+		t.Errorf("the month is\n%s\nin one call it is\n%s", got, want)
+	}
+	if !slices.Equal(l.opened, []int{1, 1}) {
+		t.Errorf("the queries were asked %v times", l.opened)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -90,12 +91,12 @@ var unlimited = billingsync.Limits{PartLines: 1 << 20, OpenMonths: 100, OpenLine
 func TestLargeUpload_IsTheSameWithinAnyLimits(t *testing.T) {
 	for name, inTurns := range map[string]bool{"sorted by month": false, "in turns": true} {
 		t.Run(name, func(t *testing.T) {
-			content := uploadOf(seed.Random(t), 7, 900, inTurns)
+			content := uploadOf(seed.Random(t), 7, 400, inTurns)
 			want := ""
 			for _, limits := range []billingsync.Limits{
 				unlimited,
 				{PartLines: 1000, OpenMonths: 2, OpenLines: 1 << 20},
-				{PartLines: 100, OpenMonths: 100, OpenLines: 1500},
+				{PartLines: 100, OpenMonths: 100, OpenLines: 700},
 				{PartLines: 64, OpenMonths: 1, OpenLines: 1},
 			} {
 				s := newFixture(t)
@@ -118,7 +119,7 @@ func TestLargeUpload_OfManyMonthsHasFewFilesOpen(t *testing.T) {
 			s := newFixture(t)
 			files := &openFiles{Files: s.Lines}
 			s.Lines = files
-			s.worker = billingsync.Handler(s.Platform.Clone(), nil)
+			s.worker = billingsync.Handler(s.Clone(), nil)
 			got := s.upload(fields{"vendor": "acme"}, uploadOf(seed.Random(t), 36, 20, inTurns))
 			if got.Status != "succeeded" || got.Rows != 720 || len(got.Periods) != 36 || files.most > 4 {
 				t.Errorf("%+v; %d files were open at once", got, files.most)
@@ -211,6 +212,6 @@ func TestLargeUpload_KilledAtAnyStepIsImportedExactly(t *testing.T) {
 		s := newFixture(t)
 		got := s.importUpload(lives, billingsync.Limits{PartLines: 40, OpenMonths: 2, OpenLines: 1000}, content)
 		_, err := s.inbox.Size(t.Context(), "org_a/uploads/"+got.JobID)
-		return s.uploadState(&got) + fmt.Sprint(fault.Is(err, fault.NotFound))
+		return s.uploadState(&got) + strconv.FormatBool(fault.Is(err, fault.NotFound))
 	})
 }

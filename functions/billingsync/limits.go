@@ -8,8 +8,8 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// The limits of a delivery. maxRows takes some two hours, in many calls. A call reads a file from its beginning, also if
-// it continues within the file, so a file of maxFileRows leaves half of the call's time for new rows.
+// The limits of a delivery. maxRows takes some three hours, in many calls. A call reads a file from its beginning, also
+// if it continues within the file, so a file of maxFileRows leaves half of the call's time for new rows.
 const (
 	maxRows     = 1_000_000_000
 	maxFileRows = 100_000_000

@@ -51,7 +51,7 @@ func (s *session) importMonth(ctx context.Context, d *cloud.Delivery) (billimpor
 	if err = checkRows(d, rows, b.sums); err != nil {
 		return billimport.Totals, err
 	}
-	if _, err = b.commit(ctx); isIn(err) {
+	if err = b.commit(ctx); isIn(err) {
 		err = nil
 	}
 	return billimport.Reachability, err
@@ -137,7 +137,7 @@ func (s *session) readFile(ctx context.Context, d *cloud.Delivery, f cloud.BillF
 		read = billfile.Read // we made the file ourselves
 	}
 	var charges int64
-	b.beginFile(f.Name)
+	b.beginFile(f.Name, r.Size())
 	got, err := read(ctx, form, f.Name, r, func(c *bill.Charge) error {
 		charges++
 		if err := s.pace.watch(f.Name, charges); err != nil {

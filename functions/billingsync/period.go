@@ -51,10 +51,13 @@ type period struct {
 	sums  *cost.Builder
 	lines *billfile.LineItemWriter
 	pace  *pace
-	name  string        // of the present file
-	at    cost.Position // of the last possible checkpoint
-	seen  cost.Position // of the present file
-	saved func(context.Context) error
+	name  string // of the present file
+	// isStable reports whether the present file is the same when it is read again, so that a call can continue within
+	// it. The rows of an answer to a query may come in another order.
+	isStable bool
+	at       cost.Position // of the last possible checkpoint
+	seen     cost.Position // of the present file
+	saved    func(context.Context) error
 }
 
 // beginPeriod begins a billing period or continues it from its checkpoint, with the errors of cost.Store.Begin.
@@ -75,9 +78,9 @@ func (w *worker) beginPeriod(ctx context.Context,
 	}, nil
 }
 
-// beginFile begins to read the file at the position.
-func (p *period) beginFile(name string) {
-	p.name, p.seen = name, cost.Position{File: p.at.File}
+// beginFile begins to read the file at the position. Its size is -1 if it is an answer to a query.
+func (p *period) beginFile(name string, size int64) {
+	p.name, p.isStable, p.seen = name, size >= 0, cost.Position{File: p.at.File}
 }
 
 // add adds a charge, unless the checkpoint contains it. A charge of a billing period that reaches into the month, such
@@ -99,7 +102,7 @@ func (p *period) add(ctx context.Context, c *bill.Charge) error {
 	if err := p.sums.Add(c); err != nil {
 		return err
 	}
-	if err := p.lines.Add(ctx, c); err != nil || !p.lines.IsBetweenFiles() {
+	if err := p.lines.Add(ctx, c); err != nil || !p.lines.IsBetweenFiles() || !p.isStable {
 		return err
 	}
 	return p.endPart(ctx)
@@ -171,9 +174,10 @@ func (p *period) pause(ctx context.Context) error {
 	return errPaused
 }
 
-func (p *period) commit(ctx context.Context) (cost.Period, error) {
+func (p *period) commit(ctx context.Context) error {
 	if err := p.lines.Close(ctx); err != nil {
-		return cost.Period{}, err
+		return err
 	}
-	return p.sums.Commit(ctx)
+	_, err := p.sums.Commit(ctx)
+	return err
 }

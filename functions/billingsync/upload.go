@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"lamplighter.dev/shared/domain/billimport"
-	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -49,12 +48,7 @@ func (w *worker) importFile(ctx context.Context, in Share, u billimport.Upload, 
 		return in, err
 	}
 	wrong := r.importMonths(ctx)
-	switch {
-	case errors.Is(wrong, errPaused):
-		in.WaitSeconds = continued
-		return in, nil
-	case errors.Is(wrong, cost.ErrOvertaken):
-		in.WaitSeconds = overtaken
+	if in.WaitSeconds = pauseOf(wrong); in.WaitSeconds > 0 {
 		return in, nil
 	}
 	if wrong != nil && !fault.Is(wrong, fault.Invalid) && !fault.Is(wrong, fault.Conflict) {

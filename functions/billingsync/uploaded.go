@@ -72,7 +72,7 @@ func (r *uploaded) readOpenMonths(ctx context.Context) error {
 		return err
 	}
 	for _, month := range r.opened {
-		if _, err := r.months[month].commit(ctx); err != nil && !errors.Is(err, cost.ErrSame) {
+		if err := r.months[month].commit(ctx); err != nil && !errors.Is(err, cost.ErrSame) {
 			return fmt.Errorf("import %s of %s: %w", month, r.upload.ID, err)
 		}
 		r.done[month] = true
@@ -168,7 +168,7 @@ func (r *uploaded) open(ctx context.Context, month cost.Month) (*period, error) 
 	if err != nil {
 		return nil, err
 	}
-	b.beginFile(r.upload.FileName)
+	b.beginFile(r.upload.FileName, r.size)
 	r.months[month], r.opened = b, append(r.opened, month)
 	return b, nil
 }

@@ -37,9 +37,9 @@ type checkpoint struct {
 	Seq         int64     `json:"seq"` // each change is conditional on it
 	Fingerprint string    `json:"fingerprint"`
 	Files       string    `json:"files,omitempty"` // as in Import
-	Program     string    `json:"program"` // its version: another one may read bills by other rules
-	Generation  string    `json:"gen"`     // of the line items
-	State       string    `json:"state"`   // the folder of the object within that of the line items
+	Program     string    `json:"program"`         // its version: another one may read bills by other rules
+	Generation  string    `json:"gen"`             // of the line items
+	State       string    `json:"state"`           // the folder of the object within that of the line items
 	Until       time.Time `json:"until"`
 }
 
@@ -92,7 +92,7 @@ func (b *Builder) Checkpoint(ctx context.Context, items *LineItems, at Position)
 	next := checkpoint{
 		Seq: b.saved.Seq + 1, Fingerprint: b.in.Fingerprint, Files: b.in.Files, Program: s.program,
 		Generation: items.Generation,
-		State: checkpointsFolder + "/" + s.newGeneration(), Until: b.until,
+		State:      checkpointsFolder + "/" + s.newGeneration(), Until: b.until,
 	}
 	folder := items.Folder(b.in.Org)
 	if err := s.putState(ctx, next.stateName(folder), b.encodeState(items, at)); err != nil {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"strconv"
 	"testing"
 	"time"
 
@@ -62,7 +63,7 @@ func anyCharge(r *rand.Rand) bill.Charge {
 	case 3:
 		c.SubAccountID, c.BillingAccountID = "", "999"
 	case 4:
-		c.ChargeCategory, c.Tags = bill.Purchase, []bill.Tag{{Key: "team", Value: fmt.Sprint(r.IntN(5))}}
+		c.ChargeCategory, c.Tags = bill.Purchase, []bill.Tag{{Key: "team", Value: strconv.Itoa(r.IntN(5))}}
 	}
 	return c
 }

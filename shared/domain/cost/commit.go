@@ -220,7 +220,8 @@ func (s *Store) point(ctx context.Context, org string, old, next *pointer, items
 		ws = append(ws, table.Delete(idleKey(org, generation)))
 	}
 	if items != nil && next.Folder != "" {
-		ws = append(ws, table.Delete(idleKey(org, next.Folder)), table.Delete(checkpointKey(org, next.Month, next.AccountID)))
+		ws = append(ws, table.Delete(idleKey(org, next.Folder)),
+			table.Delete(checkpointKey(org, next.Month, next.AccountID)))
 	}
 	of, err := itemsOf(org, old, next, items)
 	if err != nil {

@@ -62,7 +62,7 @@ const (
 	itemsPrefix    = "L#" // L#<month>#<account>: the location of a period's line items
 	replacedPrefix = "R#" // R#<month>#<account>#<fingerprint>: the period that a withdrawable delivery replaced
 	idlePrefix     = "G#" // G#<generation>: one that no pointer names, or not yet
-	// C#<month>#<account>: how far an unfinished import is
+	// C#<month>#<account>: how far an unfinished import is.
 	checkpointPrefix = "C#"
 )
 

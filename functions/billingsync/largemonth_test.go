@@ -11,8 +11,66 @@ import (
 
 	"lamplighter.dev/shared/engine/archive"
 	"lamplighter.dev/shared/testkit/killpoint"
+	"lamplighter.dev/shared/testkit/race"
 	"lamplighter.dev/shared/testkit/seed"
 )
+
+// A month in 40 files takes 47 minutes, and a call 15. A process is killed within each file. The import completes, and
+// each file is read twice: until the kill, and after it.
+func TestLargeMonth_KilledDuringEachFileIsImportedExactly(t *testing.T) {
+	files := largeFiles(seed.Random(t), 40, 60)
+	whole, month := newLarge(t, files, 0)
+	whole.importLarge(&killpoint.Lives{}, month)
+	want := whole.largeState()
+
+	s, l := newLarge(t, files, 70*time.Second)
+	began := s.clk.Now()
+	l.reading = func(file int) {
+		if l.opened[file] == 1 {
+			l.process.Kill()
+		}
+	}
+	lives := &killpoint.Lives{}
+	s.importLarge(lives, l)
+	if got := s.largeState(); got != want {
+		t.Errorf("the month is\n%s\nwithout kills it is\n%s", got, want)
+	}
+	for file, n := range l.opened {
+		if n != 2 {
+			t.Errorf("file %d was opened %d times", file, n)
+		}
+	}
+	if took := s.clk.Now().Sub(began); lives.Kills() != 40 || took < 2*40*70*time.Second {
+		t.Errorf("%d kills in %s", lives.Kills(), took)
+	}
+}
+
+// Without kills the calls pause by themselves, and read each file once.
+func TestLargeMonth_TakesAsManyCallsAsItNeeds(t *testing.T) {
+	files := largeFiles(seed.Random(t), 40, 60)
+	whole, month := newLarge(t, files, 0)
+	whole.importLarge(&killpoint.Lives{}, month)
+	s, l := newLarge(t, files, 70*time.Second)
+	s.importLarge(&killpoint.Lives{}, l)
+	if got, want := s.largeState(), whole.largeState(); got != want {
+		t.Errorf("the month is\n%s\nin one call it is\n%s", got, want)
+	}
+	if i := slices.IndexFunc(l.opened, func(n int) bool { return n != 1 }); i >= 0 {
+		t.Errorf("file %d was opened %d times", i, l.opened[i])
+	}
+}
+
+// Processes are killed at any step: while they read, store line items, save a checkpoint or commit.
+func TestLargeMonth_KilledAtAnyStepIsImportedExactly(t *testing.T) {
+	race.SkipRepetition(t)
+	files := largeFiles(seed.Random(t), 8, 120)
+	killpoint.LosesNothing(t, 25, func(t *testing.T, lives *killpoint.Lives) string {
+		t.Helper()
+		s, l := newLarge(t, files, 70*time.Second)
+		s.importLarge(lives, l)
+		return s.largeState()
+	})
+}
 
 // A file of 14 minutes is left at a file of line items. The next call reads it from its beginning, and adds only the
 // rows that are not added.

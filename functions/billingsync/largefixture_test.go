@@ -21,14 +21,11 @@ import (
 	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/domain/billfile"
 	"lamplighter.dev/shared/domain/cost"
-	"lamplighter.dev/shared/engine/archive"
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/money"
 	"lamplighter.dev/shared/testkit/apitest"
 	"lamplighter.dev/shared/testkit/killpoint"
-	"lamplighter.dev/shared/testkit/race"
-	"lamplighter.dev/shared/testkit/seed"
 )
 
 // largeMonth is a cloud that delivers October in files. Reading a file takes fileTime.
@@ -177,20 +174,6 @@ func largeFiles(r *rand.Rand, files, rows int) []string {
 	return out
 }
 
-// mortalFiles are the line items of a process: storing an object is a step.
-type mortalFiles struct {
-	archive.Files
-	p *killpoint.Process
-}
-
-func (f mortalFiles) Put(ctx context.Context, name string, write func(io.Writer) error) error {
-	return f.p.Do(func() error { return f.Files.Put(ctx, name, write) })
-}
-
-func (f mortalFiles) Erase(ctx context.Context, folder string) error {
-	return f.p.Do(func() error { return f.Files.Erase(ctx, folder) })
-}
-
 // largeService is service with the large month. It measures the calls.
 func (s *fixture) largeService(l *largeMonth) killpoint.Service {
 	out := s.service()
@@ -308,61 +291,4 @@ func (s *fixture) lineItems() string {
 	}
 	slices.Sort(out)
 	return fmt.Sprintf("%d line items of %x", len(out), sha256.Sum256([]byte(strings.Join(out, "\n"))))
-}
-
-// A month in 40 files takes 47 minutes, and a call 15. A process is killed within each file. The import completes, and
-// each file is read twice: until the kill, and after it.
-func TestLargeMonth_KilledDuringEachFileIsImportedExactly(t *testing.T) {
-	files := largeFiles(seed.Random(t), 40, 60)
-	whole, month := newLarge(t, files, 0)
-	whole.importLarge(&killpoint.Lives{}, month)
-	want := whole.largeState()
-
-	s, l := newLarge(t, files, 70*time.Second)
-	began := s.clk.Now()
-	l.reading = func(file int) {
-		if l.opened[file] == 1 {
-			l.process.Kill()
-		}
-	}
-	lives := &killpoint.Lives{}
-	s.importLarge(lives, l)
-	if got := s.largeState(); got != want {
-		t.Errorf("the month is\n%s\nwithout kills it is\n%s", got, want)
-	}
-	for file, n := range l.opened {
-		if n != 2 {
-			t.Errorf("file %d was opened %d times", file, n)
-		}
-	}
-	if took := s.clk.Now().Sub(began); lives.Kills() != 40 || took < 2*40*70*time.Second {
-		t.Errorf("%d kills in %s", lives.Kills(), took)
-	}
-}
-
-// Without kills the calls pause by themselves, and read each file once.
-func TestLargeMonth_TakesAsManyCallsAsItNeeds(t *testing.T) {
-	files := largeFiles(seed.Random(t), 40, 60)
-	whole, month := newLarge(t, files, 0)
-	whole.importLarge(&killpoint.Lives{}, month)
-	s, l := newLarge(t, files, 70*time.Second)
-	s.importLarge(&killpoint.Lives{}, l)
-	if got, want := s.largeState(), whole.largeState(); got != want {
-		t.Errorf("the month is\n%s\nin one call it is\n%s", got, want)
-	}
-	if i := slices.IndexFunc(l.opened, func(n int) bool { return n != 1 }); i >= 0 {
-		t.Errorf("file %d was opened %d times", i, l.opened[i])
-	}
-}
-
-// Processes are killed at any step: while they read, store line items, save a checkpoint or commit.
-func TestLargeMonth_KilledAtAnyStepIsImportedExactly(t *testing.T) {
-	race.SkipRepetition(t)
-	files := largeFiles(seed.Random(t), 8, 120)
-	killpoint.LosesNothing(t, 25, func(t *testing.T, lives *killpoint.Lives) string {
-		t.Helper()
-		s, l := newLarge(t, files, 70*time.Second)
-		s.importLarge(lives, l)
-		return s.largeState()
-	})
 }

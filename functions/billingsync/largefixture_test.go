@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -38,6 +39,7 @@ type largeMonth struct {
 	pieceTime      time.Duration
 	rows, fileRows int64
 	version        int
+	mu             sync.Mutex
 	opened         []int          // how often each file was opened
 	reading        func(file int) // called within each file, after half of its time
 	process        *killpoint.Process
@@ -73,6 +75,8 @@ func (c *largeConn) Deliveries(context.Context, time.Time) ([]cloud.Delivery, er
 func (c *largeConn) OpenBill(_ context.Context, _ cloud.Delivery, f cloud.BillFile) (cloud.BillReader, error) {
 	var n int
 	_, err := fmt.Sscanf(f.Name, "large-%02d.csv", &n)
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.opened[n]++
 	return &largeFile{content: content{}, month: c.largeMonth, file: n, left: c.files[n]}, err
 }

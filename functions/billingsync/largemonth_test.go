@@ -9,7 +9,12 @@ import (
 	"testing"
 	"time"
 
+	domain "lamplighter.dev/shared/domain/billimport"
+	"lamplighter.dev/shared/domain/connection"
 	"lamplighter.dev/shared/engine/archive"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/workqueue"
+	"lamplighter.dev/shared/testkit/apitest"
 	"lamplighter.dev/shared/testkit/killpoint"
 	"lamplighter.dev/shared/testkit/race"
 	"lamplighter.dev/shared/testkit/seed"
@@ -126,6 +131,25 @@ func TestLargeMonth_ReplacedMeanwhileStartsAnew(t *testing.T) {
 	if l.opened[0] != 2 || l.opened[9] != 1 {
 		t.Errorf("the files were opened %v times", l.opened)
 	}
+}
+
+// Two runs import the same delivery at once. One is ahead at each checkpoint, and the other one waits and continues from
+// there.
+func TestLargeMonth_ImportedByTwoRunsAtOnceCountsOnce(t *testing.T) {
+	files := largeFiles(seed.Random(t), 20, 60)
+	whole, month := newLarge(t, files, 0)
+	whole.importLarge(&killpoint.Lives{}, month)
+	s, l := newLarge(t, files, 35*time.Second)
+	accounts := apitest.Value(connection.ListAccounts(s.In("org_a"), s.Table, "org_a"))(s)
+	work := apitest.Value(domain.AddWork(domain.Input{
+		Org: "org_a", JobID: "job_01jzk5x0h2v3m4n5p6q7r8s9ta", AccountID: accounts[0].ID,
+	}, noon))(s)
+	apitest.Value(s.Table.Write(table.Within(s.In("org_a"), workqueue.Prefix), work))(s)
+	s.importLarge(&killpoint.Lives{}, l)
+	if got, want := s.largeState(), whole.largeState(); got != want {
+		t.Errorf("the month is\n%s\nin one run it is\n%s", got, want)
+	}
+	t.Logf("the files were opened %v times", l.opened)
 }
 
 // While a month is imported, readers see the month before, and the account's status says how far the import is.

@@ -133,7 +133,7 @@ func TestLargeMonth_ReplacedMeanwhileStartsAnew(t *testing.T) {
 	}
 }
 
-// Two runs import the same delivery at once. One is ahead at each checkpoint, and the other one waits and continues from
+// Two runs import the same delivery at once. One is ahead at each checkpoint. The other one waits, and continues from
 // there.
 func TestLargeMonth_ImportedByTwoRunsAtOnceCountsOnce(t *testing.T) {
 	files := largeFiles(seed.Random(t), 20, 60)

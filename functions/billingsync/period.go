@@ -34,12 +34,11 @@ var errPaused = errors.New("the next call continues the import")
 type pace struct {
 	clock clock.Clock
 	began time.Time // of the call
-	saved time.Time // the last checkpoint, or the beginning of the period
 	// progressed reports whether this call saved a checkpoint.
 	progressed bool
 }
 
-func newPace(c clock.Clock) *pace { return &pace{clock: c, began: c.Now(), saved: c.Now()} }
+func newPace(c clock.Clock) *pace { return &pace{clock: c, began: c.Now()} }
 
 // isOver reports whether the call has taken so long.
 func (p *pace) isOver(limit time.Duration) bool { return p.clock.Now().Sub(p.began) >= limit }
@@ -57,6 +56,7 @@ type period struct {
 	isStable bool
 	at       cost.Position // of the last possible checkpoint
 	seen     cost.Position // of the present file
+	savedAt  time.Time     // of the last checkpoint, or the beginning of the period
 	saved    func(context.Context) error
 }
 
@@ -70,11 +70,11 @@ func (w *worker) beginPeriod(ctx context.Context,
 	if err != nil {
 		return nil, err
 	}
-	at.saved = w.p.Clock.Now()
 	return &period{
 		month: in.Month, sums: b, lines: billfile.NewLineItemWriterOf(w.p.Lines, b, w.limits.partLines), pace: at,
-		at:    b.Position(),
-		saved: func(context.Context) error { return nil },
+		at:      b.Position(),
+		savedAt: w.p.Clock.Now(),
+		saved:   func(context.Context) error { return nil },
 	}, nil
 }
 
@@ -150,7 +150,7 @@ func (p *period) endFile(ctx context.Context, rows int64) error {
 
 // saveInTime saves a checkpoint if the last one is long ago.
 func (p *period) saveInTime(ctx context.Context) error {
-	if p.pace.clock.Now().Sub(p.pace.saved) < savedEvery {
+	if p.pace.clock.Now().Sub(p.savedAt) < savedEvery {
 		return nil
 	}
 	return p.save(ctx)
@@ -160,7 +160,7 @@ func (p *period) save(ctx context.Context) error {
 	if err := p.lines.Checkpoint(ctx, p.at); err != nil {
 		return err
 	}
-	p.pace.saved, p.pace.progressed = p.pace.clock.Now(), true
+	p.savedAt, p.pace.progressed = p.pace.clock.Now(), true
 	return p.saved(ctx)
 }
 

@@ -17,8 +17,12 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// stretch is how long one call starts new months. The next call continues with the remaining months.
-const stretch = 4 * time.Minute
+// How long the machine waits before the next call continues with the remaining months. Another run that imports the
+// same month takes a while.
+const (
+	continued = 1  // second
+	overtaken = 60 // seconds
+)
 
 // session is one call of the task import for an account.
 type session struct {
@@ -27,7 +31,7 @@ type session struct {
 	account inventory.Account
 	entry   billimport.Entry
 	bills   cloud.Biller
-	until   time.Time
+	pace    *pace
 }
 
 // importAccount imports the deliveries that are new or changed, the newest month first. A month that was imported
@@ -42,7 +46,7 @@ func (w *worker) importAccount(ctx context.Context, in Share) (Share, error) {
 	if err != nil {
 		return in, err
 	}
-	s := &session{worker: w, in: in, account: a, until: w.p.Clock.Now().Add(stretch)}
+	s := &session{worker: w, in: in, account: a, pace: newPace(w.p.Clock)}
 	if err = s.begin(ctx); err != nil {
 		return in, err
 	}
@@ -53,7 +57,6 @@ func (w *worker) importAccount(ctx context.Context, in Share) (Share, error) {
 	if err == nil {
 		var ended bool
 		if ended, err = s.importMonths(ctx, all); err == nil && !ended {
-			s.in.WaitSeconds = 1
 			return s.in, nil
 		}
 	}
@@ -133,7 +136,7 @@ func (s *session) importMonths(ctx context.Context, all []cloud.Delivery) (bool,
 		if slices.Contains(s.in.Gone, month) || !s.in.Full && !s.entry.WantsAgain(d.Period, s.p.Clock.Now()) {
 			continue
 		}
-		if !s.p.Clock.Now().Before(s.until) {
+		if s.in.WaitSeconds = continued; s.pace.isOver(stretch) {
 			return false, nil
 		}
 		if err := s.noteBroken(month, d); err != nil {
@@ -144,16 +147,32 @@ func (s *session) importMonths(ctx context.Context, all []cloud.Delivery) (bool,
 			continue
 		}
 		step, err := s.importMonth(ctx, d)
+		if pause := pauseOf(err); pause > 0 {
+			s.in.WaitSeconds = pause
+			return false, nil
+		}
 		if failed := err != nil; failed {
-			if err = s.noteMonth(month, step, err); err != nil {
-				return false, err
-			}
-		} else if err = s.noteImported(ctx, month); err != nil {
+			err = s.noteMonth(month, step, err)
+		} else {
+			err = s.noteImported(ctx, month)
+		}
+		if err != nil {
 			return false, err
 		}
 		s.in.Gone = append(s.in.Gone, month)
 	}
 	return true, nil
+}
+
+// pauseOf returns the seconds after which the next call continues the import that ended with err, or 0 if it ended.
+func pauseOf(err error) int {
+	switch {
+	case errors.Is(err, errPaused):
+		return continued
+	case errors.Is(err, cost.ErrOvertaken):
+		return overtaken
+	}
+	return 0
 }
 
 // noteBroken records the manifest of a month that cannot be read.
@@ -221,7 +240,19 @@ func (s *session) noteImported(ctx context.Context, month string) error {
 		}
 		e.Looked[month] = s.p.Clock.Now()
 		s.forget(e)
-		e.Months = len(e.Looked)
+		e.Months, e.Importing = len(e.Looked), nil
+	})
+}
+
+// noteImporting records how far the import of a month is. Months without checkpoints are not recorded: they take some
+// seconds.
+func (s *session) noteImporting(ctx context.Context, d *cloud.Delivery, files int) error {
+	month := d.Period.Format("2006-01")
+	return billimport.ChangeEntry(ctx, s.p.Table, s.in.Org, s.account.ID, func(e *billimport.Entry) {
+		if e.Importing == nil || e.Importing.Month != month || e.Importing.JobID != s.in.JobID {
+			e.Importing = &billimport.Importing{Month: month, JobID: s.in.JobID, Since: s.pace.began}
+		}
+		e.Importing.FilesRead, e.Importing.Files = files, len(d.Files)
 	})
 }
 
@@ -236,7 +267,7 @@ func (s *session) forget(e *billimport.Entry) {
 func (s *session) end(ctx context.Context, all []cloud.Delivery) error {
 	now := s.p.Clock.Now()
 	return billimport.ChangeEntry(ctx, s.p.Table, s.in.Org, s.account.ID, func(e *billimport.Entry) {
-		e.TriedAt, e.Failure, e.Notice, e.JobID = now, s.in.Failure, "", ""
+		e.TriedAt, e.Failure, e.Notice, e.JobID, e.Importing = now, s.in.Failure, "", "", nil
 		for i := range all {
 			if e.DeliveredAt.Before(all[i].DeliveredAt) {
 				e.DeliveredAt = all[i].DeliveredAt

@@ -51,6 +51,7 @@ type worker struct {
 	costs     *cost.Store
 	rates     *pricing.Store // exchange rates, price lists and the costs of resources
 	read      billReader     // reads files of unknown origin
+	limits    limits
 }
 
 // billReader is the type of bill.Read.
@@ -68,12 +69,15 @@ func newBillReader(command []string) billReader {
 
 // Handler answers the tasks of the machine, and calls of the schedule, which have no task.
 func Handler(p *platform.Platform, providers cloud.Providers) workflow.Handler {
-	w := &worker{
+	return newWorker(p, providers).handle
+}
+
+func newWorker(p *platform.Platform, providers cloud.Providers) *worker {
+	return &worker{
 		p: p, clouds: inventory.Clouds{Sealer: p.Sealer, Providers: providers}, inventory: inventory.New(p),
 		costs: cost.New(p),
-		rates: pricing.New(p, providers), read: newBillReader(p.Settings.BillReader),
+		rates: pricing.New(p, providers), read: newBillReader(p.Settings.BillReader), limits: defaultLimits,
 	}
-	return w.handle
 }
 
 func (w *worker) handle(ctx context.Context, input json.RawMessage) (any, error) {
@@ -207,6 +211,6 @@ func (w *worker) abandon(ctx context.Context, in Share, why *workflow.Caught) (S
 		return in, errors.Join(err, w.p.Inbox.Remove(ctx, billimport.UploadName(in.Org, in.UploadID)))
 	}
 	return in, billimport.ChangeEntry(ctx, w.p.Table, in.Org, in.AccountID, func(e *billimport.Entry) {
-		e.Failure, e.TriedAt, e.JobID = &f, f.At, ""
+		e.Failure, e.TriedAt, e.JobID, e.Importing = &f, f.At, "", nil
 	})
 }

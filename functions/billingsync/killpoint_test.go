@@ -3,6 +3,7 @@ package billingsync_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http/httptest"
 	"slices"
 	"strings"
@@ -82,6 +83,20 @@ type mortalInbox struct {
 // Remove removes a file.
 func (i mortalInbox) Remove(ctx context.Context, name string) error {
 	return i.p.Do(func() error { return i.Inbox.Remove(ctx, name) })
+}
+
+// mortalFiles are the line items of a process: storing an object is a step.
+type mortalFiles struct {
+	archive.Files
+	p *killpoint.Process
+}
+
+func (f mortalFiles) Put(ctx context.Context, name string, write func(io.Writer) error) error {
+	return f.p.Do(func() error { return f.Files.Put(ctx, name, write) })
+}
+
+func (f mortalFiles) Erase(ctx context.Context, folder string) error {
+	return f.p.Do(func() error { return f.Files.Erase(ctx, folder) })
 }
 
 // booked returns all costs by account, service and type.

@@ -2,6 +2,8 @@ package billingsync
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"time"
@@ -16,16 +18,17 @@ import (
 )
 
 // importMonth replaces a billing period by its delivery, unless this or a later delivery is already imported. On an
-// error the period is unchanged, and the returned step is the one that failed.
+// error the period is unchanged, and the returned step is the one that failed. The error is errPaused or
+// cost.ErrOvertaken if the next call continues.
 func (s *session) importMonth(ctx context.Context, d *cloud.Delivery) (billimport.Step, error) {
 	b, err := s.beginPeriod(ctx, cost.Import{
 		Org: s.in.Org, AccountID: s.account.ID, Provider: s.account.Provider, Month: cost.MonthOf(d.Period),
-		Fingerprint: d.Fingerprint,
+		Fingerprint: d.Fingerprint, Files: digestFiles(d.Files),
 		DeliveredAt: d.DeliveredAt, Final: d.Final, Source: string(d.Source), Export: d.Export,
 		Native:   s.account.CloudAccountID,
 		RateOf:   s.rates.RateOf,
 		Accounts: func(ctx context.Context) ([]cost.Account, error) { return s.connected(ctx, s.in.Org) },
-	})
+	}, s.pace)
 	if isIn(err) {
 		return "", nil
 	}
@@ -33,14 +36,10 @@ func (s *session) importMonth(ctx context.Context, d *cloud.Delivery) (billimpor
 		return billimport.Reachability, err
 	}
 	defer b.lines.Discard()
-	var rows int64
-	for _, f := range d.Files {
-		got, step, err := s.readFile(ctx, d, f, b)
-		if err != nil {
-			return step, err
-		}
-		rows += got
+	if step, err := s.readFiles(ctx, d, b); err != nil {
+		return step, err
 	}
+	rows := b.at.Rows
 	if d.Rows >= 0 && rows != d.Rows {
 		return billimport.Totals,
 			fault.New(fault.Invalid, "%s: the manifest lists %d rows, its files have %d; the month stays as it was",
@@ -52,7 +51,7 @@ func (s *session) importMonth(ctx context.Context, d *cloud.Delivery) (billimpor
 	if err = checkRows(d, rows, b.sums); err != nil {
 		return billimport.Totals, err
 	}
-	if _, err = b.commit(ctx); isIn(err) {
+	if err = b.commit(ctx); isIn(err) {
 		err = nil
 	}
 	return billimport.Reachability, err
@@ -79,13 +78,54 @@ func name(d *cloud.Delivery) string {
 	return d.Export + " of " + d.Period.Format("2006-01")
 }
 
-// readFile adds the charges of a file, and returns how many rows it has.
-func (s *session) readFile(ctx context.Context, d *cloud.Delivery, f cloud.BillFile, b *period) (int64,
-	billimport.Step, error,
+// digestFiles identifies files and their order.
+func digestFiles(files []cloud.BillFile) string {
+	h := sha256.New()
+	for i := range files {
+		f := &files[i]
+		fmt.Fprintf(h, "%q %q %q %d\n", f.Name, f.Version, f.Form, f.Size)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// readFiles adds the charges of the files that the checkpoint does not contain. A call reads one file at least.
+func (s *session) readFiles(ctx context.Context, d *cloud.Delivery, b *period) (billimport.Step, error) {
+	if err := checkManifest(d); err != nil {
+		return billimport.Schema, err
+	}
+	b.saved = func(ctx context.Context) error { return s.noteImporting(ctx, d, b.at.File) }
+	for first := b.at.File; b.at.File < len(d.Files); {
+		if b.at.File > first {
+			if err := s.saveOrPause(ctx, b, stretch); err != nil {
+				return billimport.Reachability, err
+			}
+		}
+		if step, err := s.readFile(ctx, d, d.Files[b.at.File], b); err != nil {
+			return step, err
+		}
+	}
+	if s.pace.isOver(partStretch) { // the commit takes time, too
+		return billimport.Reachability, b.pause(ctx)
+	}
+	return "", nil
+}
+
+// saveOrPause saves a checkpoint between two files if the last one is long ago, and pauses if the call has taken so
+// long.
+func (s *session) saveOrPause(ctx context.Context, b *period, limit time.Duration) error {
+	if s.pace.isOver(limit) {
+		return b.pause(ctx)
+	}
+	return b.saveInTime(ctx)
+}
+
+// readFile adds the charges of a file.
+func (s *session) readFile(ctx context.Context, d *cloud.Delivery, f cloud.BillFile, b *period) (billimport.Step,
+	error,
 ) {
 	r, err := s.bills.OpenBill(ctx, *d, f)
 	if err != nil {
-		return 0, billimport.Reachability, err
+		return billimport.Reachability, err
 	}
 	defer r.Close() //nolint:errcheck // it was only read
 	form := d.Form
@@ -96,21 +136,27 @@ func (s *session) readFile(ctx context.Context, d *cloud.Delivery, f cloud.BillF
 	if d.Source == cloud.SimulatedBills {
 		read = billfile.Read // we made the file ourselves
 	}
+	var charges int64
+	b.beginFile(f.Name, r.Size())
 	got, err := read(ctx, form, f.Name, r, func(c *bill.Charge) error {
+		charges++
+		if err := s.pace.watch(f.Name, charges); err != nil {
+			return err
+		}
 		if d.Shared && cost.MonthOf(c.BillingPeriodStart) != cost.MonthOf(d.Period) {
 			return nil
 		}
 		return b.add(ctx, c)
 	})
 	if err != nil {
-		return 0, stepOf(got), err
+		return stepOf(got), err
 	}
 	if f.Rows >= 0 && got.Rows != f.Rows {
-		return 0, billimport.Totals,
+		return billimport.Totals,
 			fault.New(fault.Invalid, "%s: the manifest lists %d rows, the file has %d; the month stays as it was",
 				f.Name, f.Rows, got.Rows)
 	}
-	return got.Rows, "", nil
+	return billimport.Reachability, b.endFile(ctx, got.Rows)
 }
 
 // stepOf returns the step where reading a file failed. After the first row it is the step of that row.

@@ -1,8 +1,10 @@
 package billfile_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"strconv"
@@ -151,4 +153,76 @@ func BenchmarkEngine(b *testing.B) {
 			b.ReportMetric(float64(q.Scan(items))/1e6, "MB-scanned")
 		})
 	}
+}
+
+// BenchmarkCheckpoints imports a month in files of a hundred thousand lines, and saves a checkpoint after each. Some
+// calls continue from a checkpoint. The sums have a line for each resource, so that of 40 files are as many as of one.
+func BenchmarkCheckpoints(b *testing.B) {
+	for name, of := range map[string]struct{ files, calls int }{
+		"1 file": {1, 1}, "40 files in 1 call": {40, 1}, "40 files in 40 calls": {40, 40},
+	} {
+		b.Run(name, func(b *testing.B) {
+			k := newKept(b)
+			for b.Loop() {
+				var state float64
+				var lasted time.Duration
+				most := peak(func() {
+					for call := range of.calls {
+						state, lasted = k.importFiles(strconv.Itoa(b.N), call, of.files/of.calls)
+					}
+				})
+				b.ReportMetric(most, "peak-MiB")
+				b.ReportMetric(state, "checkpoint-MB")
+				b.ReportMetric(lasted.Seconds(), "s/checkpoint")
+			}
+			b.ReportMetric(float64(of.files*fileLines*b.N)/b.Elapsed().Seconds(), "rows/s")
+		})
+	}
+}
+
+// fileLines is the number of lines of a file in BenchmarkCheckpoints.
+const fileLines = 100_000
+
+var errEnough = errors.New("the file ends here")
+
+// importFiles imports files in a call. It returns the megabytes of the last checkpoint, and how long it took.
+func (k *kept) importFiles(fingerprint string, call, files int) (size float64, lasted time.Duration) {
+	k.Helper()
+	ctx := k.In(apitest.Org)
+	into, err := cost.New(k.Platform).Begin(ctx, cost.Import{
+		Org: apitest.Org, AccountID: "ca_1", Provider: "aws", Month: importedMonth, Fingerprint: fingerprint,
+		DeliveredAt: k.Clock.Now(), Lines: true,
+	})
+	k.Must(err)
+	w := billfile.NewLineItemWriter(k.files, into)
+	for file := range files {
+		left := fileLines
+		err = passLines(func(c *bill.Charge) error {
+			if left--; left < 0 {
+				return errEnough
+			}
+			return errors.Join(into.Add(c), w.Add(ctx, c))
+		})
+		if !errors.Is(err, errEnough) {
+			k.Fatal(err)
+		}
+		k.Must(w.EndFile())
+		began := time.Now()
+		k.Must(w.Checkpoint(ctx, cost.Position{File: call*files + file + 1}))
+		lasted = time.Since(began)
+	}
+	return k.checkpointMB(), lasted
+}
+
+// checkpointMB returns the size of the present checkpoint.
+func (k *kept) checkpointMB() float64 {
+	k.Helper()
+	found, err := filepath.Glob(k.dir + "/*/*/*/*/*/_checkpoints/*/state")
+	k.Must(err)
+	if len(found) == 0 {
+		return 0
+	}
+	about, err := os.Stat(found[len(found)-1])
+	k.Must(err)
+	return float64(about.Size()) / 1e6
 }

@@ -11,11 +11,15 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// perPart is the number of lines in a file: 20 to 100 MB, so that engines can read files concurrently.
-const perPart = 1 << 20
+// PartLines is the number of lines in a file of line items: 20 to 100 MB, so that engines can read files concurrently.
+const PartLines = 1 << 20
 
 // LineItemWriter writes the line items of a billing period during its import. It must be used by one goroutine. After
 // an error, call Discard.
+//
+// A file ends after PartLines lines, and where EndFile says. So the name of a file determines its lines, for each
+// attempt to import the same delivery: an attempt that continues from a checkpoint replaces the files that were written
+// after the checkpoint by equal ones.
 type LineItemWriter struct {
 	files   archive.Files
 	builder *cost.Builder
@@ -28,7 +32,12 @@ type LineItemWriter struct {
 
 // NewLineItemWriter returns a writer of the line items of the charges that are added to b.
 func NewLineItemWriter(files archive.Files, b *cost.Builder) *LineItemWriter {
-	return &LineItemWriter{files: files, builder: b, perPart: perPart}
+	return NewLineItemWriterOf(files, b, PartLines)
+}
+
+// NewLineItemWriterOf is NewLineItemWriter for files of another number of lines.
+func NewLineItemWriterOf(files archive.Files, b *cost.Builder, lines int64) *LineItemWriter {
+	return &LineItemWriter{files: files, builder: b, perPart: lines}
 }
 
 // Add writes a charge that the builder has added. The caller may reuse the charge.
@@ -58,6 +67,23 @@ func (w *LineItemWriter) begin(ctx context.Context) (err error) {
 		w.org, w.items, err = w.builder.BeginItems(ctx)
 	}
 	return err
+}
+
+// EndFile ends the present file at the end of a file of the bill.
+func (w *LineItemWriter) EndFile() error { return w.endPart() }
+
+// IsBetweenFiles reports whether all lines are in complete files, so that Checkpoint may be called.
+func (w *LineItemWriter) IsBetweenFiles() bool { return w.part == nil }
+
+// Checkpoint saves the state of the import (cost.Builder.Checkpoint) between two files.
+func (w *LineItemWriter) Checkpoint(ctx context.Context, at cost.Position) error {
+	if w.part != nil {
+		return fault.New(fault.Internal, "a checkpoint within a file of line items")
+	}
+	if err := w.begin(ctx); err != nil {
+		return err
+	}
+	return w.builder.Checkpoint(ctx, &w.items, at)
 }
 
 // Close ends the last file, and attaches the location of all files to the builder. If there are no lines, it attaches

@@ -63,8 +63,19 @@ type Entry struct {
 	Failure *Failure             `json:"failure,omitempty"` // of the newest run; nil when all went well
 	// the provider's warning about an export that does deliver
 	Notice string `json:"notice,omitempty"`
+	// the month that is being imported, if it takes so long that it has checkpoints
+	Importing *Importing `json:"importing,omitempty"`
 	// the number of changes of the row; each change is conditional on it
 	Change int `json:"change"`
+}
+
+// Importing is how far the import of a month is. The month shows its previous costs until all files are read.
+type Importing struct {
+	Month     string    `json:"month"` // 2026-03
+	JobID     string    `json:"jobID"`
+	Since     time.Time `json:"since"`
+	FilesRead int       `json:"filesRead"`
+	Files     int       `json:"files"`
 }
 
 // Status is the state of an account's bills in one word.
@@ -135,7 +146,11 @@ func (e Entry) StatusAt(now, connected time.Time) (Status, string) {
 }
 
 func (e Entry) progress() string {
-	return fmt.Sprintf("importing bills; %d of up to %d months are in", e.Months, MaxMonths)
+	text := fmt.Sprintf("importing bills; %d of up to %d months are in", e.Months, MaxMonths)
+	if i := e.Importing; i != nil {
+		text += fmt.Sprintf("; of %s, %d of %d files are read", i.Month, i.FilesRead, i.Files)
+	}
+	return text
 }
 
 // beforeFirst returns the status of an account before its first complete import, and the reason.

@@ -3,6 +3,7 @@ package cost
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -28,22 +29,40 @@ type Builder struct {
 
 	generation string     // "" before announce
 	items      *LineItems // nil if none are stored
+
+	saved    checkpoint // the present checkpoint of the period; the zero value if there is none
+	until    time.Time  // the end of the time in which the import can be continued
+	position Position   // of the checkpoint
+	begun    *LineItems // at the checkpoint or at the beginning; nil before BeginItems
 }
 
-// Begin begins to import a billing period. It takes one round trip, or two if it returns ErrSame or ErrOlder. ErrSame
-// means that this delivery is already imported, ErrOlder that a later one is.
+// Begin begins to import a billing period, or continues from its checkpoint: see Position. It takes one round trip, or
+// two if it returns ErrSame or ErrOlder, and it reads the object of a checkpoint. ErrSame means that this delivery is
+// already imported, ErrOlder that a later one is.
 func (s *Store) Begin(ctx context.Context, in Import) (*Builder, error) {
 	if err := in.check(); err != nil {
 		return nil, err
 	}
-	old, err := s.readPointer(ctx, &in)
+	old, saved, err := s.readPeriod(ctx, &in)
 	if err != nil {
 		return nil, err
 	}
 	if err = in.supersedes(&old); err != nil {
 		return nil, s.settle(ctx, &in, &old, err)
 	}
-	return &Builder{store: s, in: in, old: old, lines: newLines(), totals: map[string]*Totals{}, through: -1}, nil
+	b := &Builder{store: s, in: in, old: old, lines: newLines(), totals: map[string]*Totals{}, through: -1}
+	return b, b.restore(ctx, &saved)
+}
+
+// CheckOrder returns ErrOlder if Begin would return it: one round trip.
+func (s *Store) CheckOrder(ctx context.Context,
+	in Import, //nolint:gocritic // as Begin takes it
+) error {
+	old, err := s.readPointer(ctx, &in)
+	if err == nil && errors.Is(in.supersedes(&old), ErrOlder) {
+		return ErrOlder
+	}
+	return err
 }
 
 // settle completes the commit of the imported delivery old, whose process may have died after the swap, and returns
@@ -119,6 +138,9 @@ func (b *Builder) Add(c *bill.Charge) error {
 	t.List.Increase(&c.ListCost)
 	return nil
 }
+
+// Lines returns the number of lines to which the charges are added up. A line takes about a kilobyte of memory.
+func (b *Builder) Lines() int { return len(b.lines.all) }
 
 // Replaced returns the period that Commit will replace, or the zero Period.
 func (b *Builder) Replaced() Period { return b.old.Period }

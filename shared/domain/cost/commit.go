@@ -27,11 +27,13 @@ func (s *Store) newGeneration() string {
 // period is unchanged or complete.
 func (b *Builder) Commit(ctx context.Context) (Period, error) {
 	s, org := b.store, b.in.Org
-	if b.items == nil {
+	folder := b.sharedFolder()
+	announced := b.items != nil && folder == ""
+	if !announced {
 		b.generation = s.newGeneration()
 	}
 	next := pointer{
-		Period: b.period(b.generation), Stamps: b.generation, LineItems: b.items != nil, Exact: true,
+		Period: b.period(b.generation), Stamps: b.generation, LineItems: b.items != nil, Folder: folder, Exact: true,
 		Withdrawable: b.in.Withdrawable,
 	}
 	var err error
@@ -42,7 +44,7 @@ func (b *Builder) Commit(ctx context.Context) (Period, error) {
 	if err = next.describe(ctx, b); err != nil {
 		return Period{}, err
 	}
-	if b.items == nil {
+	if !announced {
 		if err = s.announce(ctx, org, b.generation, ""); err != nil {
 			return Period{}, err
 		}
@@ -52,6 +54,11 @@ func (b *Builder) Commit(ctx context.Context) (Period, error) {
 	}
 	if err = b.swap(ctx, &next); err != nil {
 		return Period{}, err
+	}
+	if folder != "" {
+		if err = s.eraseItems(ctx, b.items.Folder(org)+"/"+checkpointsFolder); err != nil {
+			return Period{}, err
+		}
 	}
 	if b.in.Unsummarized {
 		return next.Period, nil
@@ -199,8 +206,8 @@ func (b *Builder) swap(ctx context.Context, next *pointer) error {
 }
 
 // point replaces the pointer old by next in one transaction. The transaction also marks the generations of next as
-// used, the generations that only old names as idle, and the summary of the month as stale. items are the line items
-// of next, or nil if the pointer keeps its present ones.
+// used, the generations that only old names as idle, and the summary of the month as stale, and it removes the
+// checkpoint of the import. items are the line items of next, or nil if the pointer keeps its present ones.
 func (s *Store) point(ctx context.Context, org string, old, next *pointer, items *LineItems) error {
 	cond := table.Equal("seq", old.Seq)
 	if old.Seq == 0 {
@@ -216,6 +223,10 @@ func (s *Store) point(ctx context.Context, org string, old, next *pointer, items
 	}
 	for _, generation := range next.only(old) {
 		ws = append(ws, table.Delete(idleKey(org, generation)))
+	}
+	if items != nil && next.Folder != "" {
+		ws = append(ws, table.Delete(idleKey(org, next.Folder)),
+			table.Delete(checkpointKey(org, next.Month, next.AccountID)))
 	}
 	of, err := itemsOf(org, old, next, items)
 	if err != nil {

@@ -73,8 +73,10 @@ type Import struct {
 	Native      string // the provider's ID of the account; empty if no other bill can contain its charges
 	Provider    string // aws gcp azure kubernetes simulated other
 	Month       Month
-	Estimated   bool      // an own estimate instead of a bill; it counts only on days after those of the bill
-	Fingerprint string    // of the content: importing the same one again changes nothing
+	Estimated   bool   // an own estimate instead of a bill; it counts only on days after those of the bill
+	Fingerprint string // of the content: importing the same one again changes nothing
+	// Files identifies the files of the delivery in their order: a Position is a position among them.
+	Files       string
 	DeliveredAt time.Time // an earlier delivery never replaces a later one
 	Final       bool      // the provider has closed the period
 	// Rates are USD for each unit of other currencies. RateOf returns the rates that neither Rates nor the bill itself

@@ -1,6 +1,7 @@
 package cost
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -70,16 +71,24 @@ func segment(id string) string {
 	return b.String()
 }
 
-// BeginItems returns the organization of the bill, and LineItems without files for the period. Files in its folder are
-// deleted a week later unless the Builder commits with them.
+// BeginItems returns the organization of the bill, and LineItems without files for the period, or those of the
+// checkpoint from which the import continues. Files in its folder are deleted a week later unless the Builder commits
+// with them.
 func (b *Builder) BeginItems(ctx context.Context) (string, LineItems, error) {
+	if b.begun != nil {
+		return b.in.Org, *b.begun, nil
+	}
+	b.until = b.store.clock.Now().UTC().Add(checkpointKept)
 	l := LineItems{
 		AccountID: b.in.AccountID, Provider: b.in.Provider, Month: b.in.Month, Generation: b.store.newGeneration(),
 		Columns: map[string]int64{},
 	}
 	err := b.store.announce(ctx, b.in.Org, l.Generation, l.Folder(b.in.Org))
-	b.generation = l.Generation
-	return b.in.Org, l, err
+	if err != nil {
+		return "", LineItems{}, err
+	}
+	b.generation, b.begun = l.Generation, &l
+	return b.in.Org, l, nil
 }
 
 // Attach makes Commit store the location of the line items. All files must be written.
@@ -168,7 +177,9 @@ func (p *pointer) folderOf(org, generation string) string {
 	if !p.LineItems || generation != p.Generation {
 		return ""
 	}
-	l := LineItems{AccountID: p.AccountID, Provider: p.Provider, Month: p.Month, Generation: generation}
+	l := LineItems{
+		AccountID: p.AccountID, Provider: p.Provider, Month: p.Month, Generation: cmp.Or(p.Folder, p.Generation),
+	}
 	return l.Folder(org)
 }
 

@@ -36,6 +36,7 @@ type Store struct {
 	clock     clock.Clock
 	inventory *inventory.Store
 	files     archive.Files // of line items; nil if this process cannot delete any
+	program   string        // the version of this program
 	cache     *cache
 	rolling   worthwhile
 }
@@ -45,7 +46,7 @@ func New(p *platform.Platform) *Store {
 	resources := inventory.New(p) // shared as well; the function passed to Shared must not call it
 	return platform.Shared(p, func(p *platform.Platform) *Store {
 		s := NewStore(p.Table, resources, p.Clock)
-		s.files = p.Lines
+		s.files, s.program = p.Lines, p.Settings.Version
 		return s
 	})
 }
@@ -65,6 +66,8 @@ const (
 	itemsPrefix    = "L#" // L#<month>#<account>: the location of a period's line items
 	replacedPrefix = "R#" // R#<month>#<account>#<fingerprint>: the period that a withdrawable delivery replaced
 	idlePrefix     = "G#" // G#<generation>: one that no pointer names, or not yet
+	// C#<month>#<account>: how far an unfinished import is.
+	checkpointPrefix = "C#"
 )
 
 // PK returns the partition of the pointers and summaries of an organization.
@@ -84,13 +87,13 @@ func periodKey(org string, m Month, accountID string, estimated bool) table.Key 
 type pointer struct {
 	Period
 	// the sub-accounts on the bill, one on each line, compressed; empty if the bill contains only Native
-	Subs   []byte  `json:"subs,omitempty"`
-	Shared string  `json:"shared,omitempty"` // the billing account, for charges without a sub-account
-	Seq    int64   `json:"seq"`              // incremented by each change; each change is conditional on it
-	Stamps string  `json:"stamps"`           // the generation of the stamps and the rollup: Rebuild writes new ones
+	Subs   []byte `json:"subs,omitempty"`
+	Shared string `json:"shared,omitempty"` // the billing account, for charges without a sub-account
+	Seq    int64  `json:"seq"`              // incremented by each change; each change is conditional on it
+	Stamps string `json:"stamps"`           // the generation of the stamps and the rollup: Rebuild writes new ones
 	// Definitions identifies the teams and groups that the stamps follow (inventory.Directory.Definitions)
 	Definitions string  `json:"definitions,omitempty"`
-	Blocks []block `json:"blocks"`
+	Blocks      []block `json:"blocks"`
 	// Exact reports that amounts in other currencies are converted exactly: see exactPlaces. An earlier version did not
 	// set it.
 	Exact bool `json:"exact,omitempty"`
@@ -98,6 +101,9 @@ type pointer struct {
 	Withdrawable bool `json:"withdrawable,omitempty"`
 	// LineItems reports whether the generation has line items as files.
 	LineItems bool `json:"lineItems,omitempty"`
+	// Folder is the generation that names the folder of the line items, if that is not Generation: several runs of an
+	// import with checkpoints may write the same folder, but each commits a generation of its own.
+	Folder string `json:"folder,omitempty"`
 	// the lines without resources and tags, in the generation of the stamps; absent if it is not worthwhile
 	Rollup []block `json:"rollup,omitempty"`
 }

@@ -64,6 +64,14 @@ func (p *Process) Killed() bool {
 	return p.dead
 }
 
+// Kill kills the process now.
+func (p *Process) Kill() {
+	p.mu.Lock()
+	p.dead = true
+	p.mu.Unlock()
+	p.kill()
+}
+
 // Steps returns how many steps the process has begun.
 func (p *Process) Steps() int {
 	p.mu.Lock()

@@ -21,8 +21,11 @@ func (w *worker) rebuild(ctx context.Context, in Share) (Share, error) {
 	if err != nil {
 		return in, err
 	}
+	if err = w.costs.Rebuild(ctx, in.Org, accounts); err != nil {
+		return in, err
+	}
 	in.Done = true
-	return in, w.costs.Rebuild(ctx, in.Org, accounts)
+	return in, w.renewCosts(ctx, in.Org, cost.MonthOf(w.p.Clock.Now()))
 }
 
 // connected returns the connected accounts; the result is never nil.

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"lamplighter.dev/shared/api/identity"
@@ -21,10 +20,8 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-const (
-	stretch = 12 * time.Minute // no new list or organization is begun after it; the next run of the night continues
-	fresh   = 20 * time.Hour   // younger prices are not fetched again
-)
+// stretch is how long a run begins new lists and organizations. The next run of the night continues.
+const stretch = 12 * time.Minute
 
 // Synced counts the work of one run.
 type Synced struct {
@@ -72,34 +69,12 @@ type round struct {
 	did       Synced
 }
 
-// refresh fetches the price lists that are due, including those that were never fetched.
+// refresh fetches the price lists that are due.
 func (r *round) refresh(ctx context.Context, pairs map[pricing.ProviderRegion]bool) error {
-	var errs []error
-	sorted := slices.SortedFunc(maps.Keys(pairs), func(a, b pricing.ProviderRegion) int {
-		return strings.Compare(a.String(), b.String())
-	})
-	for _, at := range sorted {
-		due, err := r.estimates.PricesDue(ctx, at, fresh)
-		if err != nil || !due {
-			errs = append(errs, err)
-			continue
-		}
-		if !r.Clock.Now().Before(r.until) {
-			r.did.Left++
-			continue
-		}
-		if err = r.estimates.RefreshPrices(ctx, at); errors.Is(err, cloud.ErrPricesOff) {
-			r.did.Off++
-			r.Log.Warn("there are no prices", "of", at.String(), "error", err.Error())
-			continue
-		} else if err != nil {
-			r.did.Failed++
-			errs = append(errs, err)
-			continue
-		}
-		r.did.Lists++
-	}
-	return errors.Join(errs...)
+	sorted := slices.SortedFunc(maps.Keys(pairs), pricing.ProviderRegion.Compare)
+	did, err := r.estimates.RefreshDue(ctx, sorted, r.until)
+	r.did.Lists, r.did.Failed, r.did.Off, r.did.Left = did.Lists, did.Failed, did.Off, did.Left
+	return err
 }
 
 // update estimates the resources of organizations. Those that the previous run did not reach come first.

@@ -16,6 +16,7 @@ type labels map[string]map[string]string
 const (
 	unassigned = "Unassigned" // of no team
 	ungrouped  = "Ungrouped"
+	regular    = "Regular" // a charge that is neither a correction nor late
 	unknown    = "Unknown"
 )
 
@@ -31,6 +32,8 @@ func (l labels) of(dim, value string) string {
 		return unassigned
 	case dim == cost.GroupDim:
 		return ungrouped
+	case dim == cost.ClassDim:
+		return regular
 	}
 	return unknown
 }

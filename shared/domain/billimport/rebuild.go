@@ -7,6 +7,16 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
+// renewalGathered is the delay of an update of resource costs, so that the imports within it share one update.
+const renewalGathered = time.Minute
+
+// AddRenewal returns the write that lists an update of the known costs of an organization's resources, which begins
+// within two minutes. Like AddRebuild, the write has no condition. Write it after the bills have changed.
+func AddRenewal(org string, now time.Time) (table.Write, error) {
+	due := now.UTC().Truncate(renewalGathered).Add(renewalGathered)
+	return AddWork(Input{Org: org, JobID: fmt.Sprintf("renewal_%s_%d", org, due.Unix()), Renewal: true}, due)
+}
+
 // gathered is the delay of a rebuild, so that changes within it share one rebuild.
 const gathered = 2 * time.Minute
 

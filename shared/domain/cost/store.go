@@ -129,10 +129,20 @@ const (
 
 // Periods returns all imported billing periods, by month and account.
 func (s *Store) Periods(ctx context.Context, org string) ([]Period, error) {
-	pointers, err := s.readPointers(ctx, org, firstMonth, lastMonth)
+	return s.PeriodsBetween(ctx, org, firstMonth, lastMonth)
+}
+
+// PeriodsBetween returns the imported billing periods of the months from … to, by month and account.
+func (s *Store) PeriodsBetween(ctx context.Context, org string, from, to Month) ([]Period, error) {
+	pointers, err := s.readPointers(ctx, org, from, to)
 	if err != nil {
 		return nil, err
 	}
+	return periodsOf(pointers)
+}
+
+// periodsOf returns the periods of pointers, which must contain all of each of their months.
+func periodsOf(pointers []pointer) ([]Period, error) {
 	of, err := newSources(pointers)
 	if err != nil {
 		return nil, err

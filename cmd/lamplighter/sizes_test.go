@@ -64,6 +64,12 @@ func BenchmarkLargeAccount(b *testing.B) {
 		at = time.Now()
 		c.Call(http.MethodGet, "/resources?limit=20", nil, nil)
 		b.ReportMetric(time.Since(at).Seconds(), "s-page-2")
+		if months > 0 {
+			if err := e.JudgeCosts(context.Background()); err != nil {
+				b.Fatal(err)
+			}
+			tell("judged")
+		}
 		e.Stop()
 	}
 }

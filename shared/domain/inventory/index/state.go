@@ -208,8 +208,19 @@ func (st *State) Row(n int32) Row { return Row{st, st.cell(n)} }
 // Rows yields the rows that were not dropped, in no order. It needs the read lock.
 func (st *State) Rows() iter.Seq[Row] {
 	return func(yield func(Row) bool) {
+		for _, r := range st.NumberedRows() {
+			if !yield(r) {
+				return
+			}
+		}
+	}
+}
+
+// NumberedRows yields Rows with their numbers, which Row takes.
+func (st *State) NumberedRows() iter.Seq2[int32, Row] {
+	return func(yield func(int32, Row) bool) {
 		for n := range int32(st.count) {
-			if r := st.Row(n); !r.gone() && !yield(r) {
+			if r := st.Row(n); !r.gone() && !yield(n, r) {
 				return
 			}
 		}

@@ -38,7 +38,7 @@ func BenchmarkLargeAccount(b *testing.B) {
 		of = of.WithSetting("kinds", kinds)
 	}
 	for b.Loop() {
-		e := testenv.Start(b, testenv.Setup{Sync: true})
+		e := testenv.Start(b, testenv.Setup{Sync: true, Dir: os.Getenv("ZZ_DIR")})
 		c := e.NewOwner("bench@example.com")
 		before, began := cpu(b), time.Now()
 		account, job := connectLarge(c, of)

@@ -85,6 +85,9 @@ func (st *State) sort(which int) []int32 {
 			rows = append(rows, n)
 		}
 	}
+	if which == NameOrder {
+		return st.sortByName(rows)
+	}
 	return sortRuns(rows, st.comparison(which))
 }
 

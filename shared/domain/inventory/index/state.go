@@ -21,6 +21,7 @@ type State struct {
 
 	cells   [][]cell // pages, all full but the last
 	count   int      // number of cells
+	written int      // how often a cell was filled
 	runs    runs
 	byUID   hashed
 	byID    *hashed             // nil until it is asked for
@@ -97,6 +98,7 @@ func (st *State) merge(e *Entry) {
 		if c.id != e.ID {
 			st.byID = nil
 		}
+		st.written++
 		st.fill(c, e)
 		st.touch(n, everyOrder)
 	}
@@ -119,6 +121,7 @@ func (st *State) add(sum uint64, e *Entry) {
 	}
 	st.count++
 	c := st.cell(n)
+	st.written++
 	st.fill(c, e)
 	c.status, c.statusAt = e.Refs[StatusRef], e.Times[StatusTime]
 	st.byUID.add(sum, uint32(n), st.uidSum)

@@ -219,6 +219,20 @@ func (st *State) Rows() iter.Seq[Row] {
 	}
 }
 
+// RowsFrom yields those of count rows, from a number on, that were not dropped. It needs the read lock.
+func (st *State) RowsFrom(from int32, count int32) iter.Seq[Row] {
+	return func(yield func(Row) bool) {
+		for n := from; n < min(from+count, int32(st.count)); n++ {
+			if r := st.Row(n); !r.gone() && !yield(r) {
+				return
+			}
+		}
+	}
+}
+
+// HasRow reports whether there is a row with a number, dropped or not. It needs the read lock.
+func (st *State) HasRow(n int32) bool { return int(n) < st.count }
+
 // NumberedRows yields Rows with their numbers, which Row takes.
 func (st *State) NumberedRows() iter.Seq2[int32, Row] {
 	return func(yield func(int32, Row) bool) {

@@ -5,7 +5,7 @@ import bolt "go.etcd.io/bbolt"
 // releaseAfter is the number of operations after which mapped pages are released, and releaseFrom the size of a file
 // from which that is worth it.
 const (
-	releaseAfter = 32
+	releaseAfter = 64
 	releaseFrom  = 128 << 20
 )
 

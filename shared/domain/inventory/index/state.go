@@ -28,7 +28,7 @@ type State struct {
 	orphans map[string]sighting // statuses of rows that have not arrived
 	scans   map[Partition]int64
 	orders  [orderCount]*order
-	costs   []int64 // by row number; empty until there is a price
+	costs   []int64 // by row number; nil until they are asked for
 	price   Price
 	head    head
 	chunks  map[string]bool // applied
@@ -125,7 +125,7 @@ func (st *State) add(sum uint64, e *Entry) {
 	st.fill(c, e)
 	c.status, c.statusAt = e.Refs[StatusRef], e.Times[StatusTime]
 	st.byUID.add(sum, uint32(n), st.uidSum)
-	if st.price != nil {
+	if st.costs != nil {
 		st.costs = append(st.costs, st.priceOf(n))
 	}
 	if st.byID != nil {

@@ -114,14 +114,20 @@ func TestCheck_WaitsForTheFirstImportOfAnAccount(t *testing.T) {
 		judged int
 	}{
 		"the first import runs": {billimport.Entry{JobID: "job_1", StartedAt: at}, 0},
-		"it has listed months that it lacks": {billimport.Entry{JobID: "job_1", StartedAt: at,
-			Listed: []string{"2026-02"}}, 0},
-		"it takes longer than two hours": {billimport.Entry{JobID: "job_1", StartedAt: at.Add(-2 * time.Hour)},
-			1},
+		"it has listed months that it lacks": {billimport.Entry{
+			JobID: "job_1", StartedAt: at,
+			Listed: []string{"2026-02"},
+		}, 0},
+		"it takes longer than two hours": {
+			billimport.Entry{JobID: "job_1", StartedAt: at.Add(-2 * time.Hour)},
+			1,
+		},
 		"it ended with a failure": {billimport.Entry{TriedAt: at, Listed: []string{"2026-02"}}, 1},
 		"a later import runs":     {billimport.Entry{JobID: "job_2", StartedAt: at, BackfilledAt: at}, 1},
-		"all months that it has listed are in": {billimport.Entry{JobID: "job_1", StartedAt: at,
-			Listed: []string{"2026-02"}, Looked: map[string]time.Time{"2026-02": at}}, 1},
+		"all months that it has listed are in": {billimport.Entry{
+			JobID: "job_1", StartedAt: at,
+			Listed: []string{"2026-02"}, Looked: map[string]time.Time{"2026-02": at},
+		}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t)

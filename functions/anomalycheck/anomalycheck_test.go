@@ -11,6 +11,7 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/domain/anomaly"
 	"lamplighter.dev/shared/domain/bill"
+	"lamplighter.dev/shared/domain/billimport"
 	"lamplighter.dev/shared/domain/budgeting"
 	"lamplighter.dev/shared/domain/event"
 	"lamplighter.dev/shared/domain/inventory"
@@ -103,6 +104,38 @@ func (f *fixture) events() string {
 	}
 	slices.Sort(out)
 	return strings.Join(out, "; ")
+}
+
+// The newest month is imported first: until the months before it are in, all its costs would look new.
+func TestCheck_WaitsForTheFirstImportOfAnAccount(t *testing.T) {
+	at := apitest.New(t).Clock.Now()
+	for name, tt := range map[string]struct {
+		entry  billimport.Entry
+		judged int
+	}{
+		"the first import runs": {billimport.Entry{JobID: "job_1", StartedAt: at}, 0},
+		"it has listed months that it lacks": {billimport.Entry{
+			JobID: "job_1", StartedAt: at,
+			Listed: []string{"2026-02"},
+		}, 0},
+		"it takes longer than two hours": {
+			billimport.Entry{JobID: "job_1", StartedAt: at.Add(-2 * time.Hour)},
+			1,
+		},
+		"it ended with a failure": {billimport.Entry{TriedAt: at, Listed: []string{"2026-02"}}, 1},
+		"a later import runs":     {billimport.Entry{JobID: "job_2", StartedAt: at, BackfilledAt: at}, 1},
+		"all months that it has listed are in": {billimport.Entry{
+			JobID: "job_1", StartedAt: at,
+			Listed: []string{"2026-02"}, Looked: map[string]time.Time{"2026-02": at},
+		}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t)
+			f.bill(nil)
+			f.Put(billimport.EntryKey(org, inventorytest.Account), tt.entry)
+			f.Equal("judged", f.check().Judged, tt.judged)
+		})
+	}
 }
 
 func TestCheck_ASpikeIsToldOfWhereItIs(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/domain/anomaly"
+	"lamplighter.dev/shared/domain/billimport"
 	"lamplighter.dev/shared/domain/budgeting"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/engine/table"
@@ -40,7 +41,7 @@ type state struct {
 func stateKey(org string) table.Key { return anomaly.Key(org, "CHECKED") }
 
 // read reads the inputs of an organization's judgement. It returns nil if they have not changed since the last
-// judgement, if there are no bills, or if the organization has ended.
+// judgement, if there are no bills or the first are being imported, or if the organization has ended.
 func (r *round) read(ctx context.Context, org string) (*check, error) {
 	c := &check{round: r, org: org, now: r.Clock.Now()}
 	got, err := r.Table.BatchGet(ctx, stateKey(org), identity.AccessKey(org))
@@ -61,7 +62,25 @@ func (r *round) read(ctx context.Context, org string) (*check, error) {
 	if c.digest, err = c.digestOf(); err != nil || c.digest == c.last.Digest {
 		return nil, err
 	}
+	if waits, err := c.waits(ctx); err != nil || waits {
+		return nil, err
+	}
 	return c, nil
+}
+
+// firstImport is the longest time for which the first import of an account's bills postpones the judgement.
+const firstImport = 2 * time.Hour
+
+// waits reports whether the first import of an account's bills is under way. It brings the newest month first, and the
+// months to compare it with later.
+func (c *check) waits(ctx context.Context) (bool, error) {
+	entries, err := billimport.ListEntries(ctx, c.Table, c.org)
+	for _, e := range entries {
+		if e.IsSyncing(c.now) && len(e.MissingMonths(c.now)) > 0 && c.now.Sub(e.StartedAt) < firstImport {
+			return true, err
+		}
+	}
+	return false, err
 }
 
 // decode returns the state of the last judgement, and whether the organization is active. An organization that has

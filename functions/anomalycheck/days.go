@@ -12,7 +12,8 @@ import (
 )
 
 // judgeDays judges the last settled days, and earlier days with late bills. It writes new and changed anomalies and
-// returns their number.
+// returns their number. It reads the costs of each resource of one week at a time, and of the days that they are
+// compared with.
 func (c *check) judgeDays(ctx context.Context) (written int, err error) {
 	if c.rulesErr != nil {
 		return 0, c.rulesErr
@@ -22,29 +23,49 @@ func (c *check) judgeDays(ctx context.Context) (written int, err error) {
 	if last.IsZero() {
 		return 0, nil
 	}
-	back := c.backfill(last)
-	from := last.AddDate(0, 0, 1-anomaly.WindowDays-back)
+	w := week{last: last, days: anomaly.Rejudged, told: true}
+	for left := c.backfill(last); ; left -= w.days {
+		n, err := c.judgeWeek(ctx, settled, w)
+		if written += n; err != nil || left == 0 {
+			return written, err
+		}
+		w = week{last: w.last.AddDate(0, 0, -w.days), days: min(left, anomaly.Rejudged)}
+	}
+}
+
+// week is up to a week of days that are judged together. Anomalies of days before the regularly judged ones are listed
+// without notifications.
+type week struct {
+	last time.Time
+	days int
+	told bool
+}
+
+func (c *check) judgeWeek(ctx context.Context, settled map[string]time.Time, w week) (written int, err error) {
+	from, end := w.last.AddDate(0, 0, 1-anomaly.WindowDays), w.last.AddDate(0, 0, 1)
 	a, err := c.costs.Ask(ctx, c.org, cost.Question{
-		From: from, To: last.AddDate(0, 0, 1), Metric: cost.Effective, Daily: true, UsageOnly: c.rules.UsageOnly,
+		From: from, To: end, Metric: cost.Effective, Daily: true, UsageOnly: c.rules.UsageOnly,
 		Dims: []string{cost.ResourceDim, cost.AccountDim, cost.TeamDim, cost.GroupDim, cost.ServiceDim},
 	})
 	if err != nil {
-		return 0, fmt.Errorf("read the costs of %d days: %w", anomaly.WindowDays+back, err)
+		return 0, fmt.Errorf("read the costs of %d days: %w", anomaly.WindowDays, err)
 	}
 	s := newScopes(a, from, settled)
 	c.rules.OrgDays = a.Days
-	first := anomaly.WindowDays - anomaly.Rejudged
+	first := anomaly.WindowDays - w.days
 	found := c.rules.Pass(s.series(), first)
-	known, err := c.anomalies.ReadDays(ctx, c.org, from.AddDate(0, 0, first), last.AddDate(0, 0, 1))
+	known, err := c.anomalies.ReadDays(ctx, c.org, from.AddDate(0, 0, first), end)
 	if err != nil {
 		return 0, err
 	}
-	s.told = first + back
+	if s.told = first; !w.told {
+		s.told = anomaly.WindowDays
+	}
 	return c.keep(ctx, s, found, known)
 }
 
 // backfill returns the number of days before the regularly judged ones that have bills and were not judged yet, such
-// as the past months of a new account. Their anomalies are listed without notifications.
+// as the past months of a new account.
 func (c *check) backfill(last time.Time) int {
 	anew := last.AddDate(0, 0, 1-anomaly.Rejudged)
 	first := anew.AddDate(0, 0, -anomaly.Backfilled)

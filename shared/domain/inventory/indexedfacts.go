@@ -89,21 +89,38 @@ type IndexedResource struct {
 	DiscoveredAt time.Time
 }
 
+// indexedAtOnce is the number of resources that EachIndexed reads under one lock.
+const indexedAtOnce = 4096
+
 // EachIndexed calls f with every resource of an organization, terminated ones left out, in no order: one round trip. f
-// may keep the resources.
+// may keep the resources, and take its time: it holds no lock of the index, so later resources may be of a later moment.
 func (s *Store) EachIndexed(ctx context.Context, org string, f func(IndexedResource)) error {
 	v, err := s.openIndex(ctx, org)
 	if err != nil {
 		return err
 	}
-	v.st.RLock()
-	defer v.st.RUnlock()
-	for r := range v.st.Rows() {
-		if status := cloud.Status(r.Word(index.StatusRef)); status != cloud.Terminated {
-			f(indexedResource(v.st.Symbols, r, status))
+	some := make([]IndexedResource, 0, indexedAtOnce)
+	for from, more := int32(0), true; more; from += indexedAtOnce {
+		if some, more = readIndexed(v.st, from, some[:0]); ctx.Err() != nil {
+			return ctx.Err()
+		}
+		for i := range some {
+			f(some[i])
 		}
 	}
 	return nil
+}
+
+// readIndexed appends the resources of the rows from a number on, and reports whether there are further ones.
+func readIndexed(st *index.State, from int32, to []IndexedResource) (some []IndexedResource, more bool) {
+	st.RLock()
+	defer st.RUnlock()
+	for r := range st.RowsFrom(from, indexedAtOnce) {
+		if status := cloud.Status(r.Word(index.StatusRef)); status != cloud.Terminated {
+			to = append(to, indexedResource(st.Symbols, r, status))
+		}
+	}
+	return to, st.HasRow(from + indexedAtOnce)
 }
 
 func indexedResource(syms *index.Symbols, r index.Row, status cloud.Status) IndexedResource {

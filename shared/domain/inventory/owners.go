@@ -27,7 +27,7 @@ type Directory struct {
 	teams   map[ulid.ULID][]string
 	groups  map[ulid.ULID][]string // the static ones
 	dynamic []*Group
-	aliases map[string]string // see resolve.go; nil until it is asked for
+	aliases *aliases // nil until it is asked for
 }
 
 // OpenDirectory reads the index once, with the members of all groups and teams: one round trip, and one more when the

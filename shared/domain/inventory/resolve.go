@@ -1,7 +1,9 @@
 package inventory
 
 import (
-	"regexp"
+	"cmp"
+	"hash/maphash"
+	"slices"
 	"strings"
 
 	"lamplighter.dev/shared/domain/inventory/index"
@@ -12,9 +14,6 @@ import (
 // case; in Google Cloud with the project number in place of the project name. A name that matches several resources
 // resolves to none.
 
-// severalUIDs marks an alias that is not unique.
-const severalUIDs = ""
-
 // resolve finds the row of a billed id. It needs the read lock.
 func (d *Directory) resolve(accountID, billed string) (index.Row, bool) {
 	st := d.view.st
@@ -23,41 +22,100 @@ func (d *Directory) resolve(accountID, billed string) (index.Row, bool) {
 			return r, true
 		}
 	}
-	d.nameAliases()
+	if d.aliases == nil {
+		d.aliases = newAliases(st)
+	}
 	for _, alias := range aliasesOf(billed) {
-		for _, key := range []string{accountID + "\x00" + alias, alias} {
-			if uid := d.aliases[key]; uid != severalUIDs {
-				return st.RowByUID(uid)
+		for _, account := range []string{accountID, everyAccount} {
+			n, unique := d.aliases.find(account, alias)
+			if r := st.Row(n); unique && hasAlias(r, account, alias) {
+				return r, true
 			}
 		}
 	}
 	return index.Row{}, false
 }
 
-// nameAliases indexes the aliases of all resources, per account and overall. It needs the read lock.
-func (d *Directory) nameAliases() {
-	if d.aliases != nil {
-		return
-	}
-	d.aliases = map[string]string{}
-	for r := range d.view.st.Rows() {
-		uid, account := r.UID(), r.Word(index.AccountRef)
-		for _, alias := range aliasesOf(uid) {
-			d.alias(alias, uid)
-			d.alias(account+"\x00"+alias, uid)
+// everyAccount is the account of the aliases of all accounts.
+const everyAccount = ""
+
+// hasAlias compares the alias itself, since different ones may have the same hash.
+func hasAlias(r index.Row, account, alias string) bool {
+	return slices.Contains(aliasesOf(r.UID()), alias) &&
+		(account == everyAccount || r.Word(index.AccountRef) == account)
+}
+
+// aliases are the aliases of all resources, per account and overall, by their hashes: 16 bytes each.
+type aliases struct {
+	seed  maphash.Seed
+	named []aliased // by hash; each hash once
+}
+
+// aliased is the row with an alias; several for an alias of several rows.
+type aliased struct {
+	sum uint64
+	row int32
+}
+
+const several = -1
+
+// newAliases returns the aliases of the rows of an index, whose read lock it needs.
+func newAliases(st *index.State) *aliases {
+	a := &aliases{seed: maphash.MakeSeed()}
+	for n, r := range st.NumberedRows() {
+		for _, alias := range aliasesOf(r.UID()) {
+			a.named = append(a.named, aliased{a.sum(everyAccount, alias), n},
+				aliased{a.sum(r.Word(index.AccountRef), alias), n})
 		}
 	}
-}
-
-func (d *Directory) alias(name, uid string) {
-	if had, taken := d.aliases[name]; taken && had != uid {
-		uid = severalUIDs
+	slices.SortFunc(a.named, func(x, y aliased) int { return cmp.Compare(x.sum, y.sum) })
+	kept := a.named[:0]
+	for _, one := range a.named {
+		if last := len(kept) - 1; last >= 0 && kept[last].sum == one.sum {
+			kept[last].row = several
+			continue
+		}
+		kept = append(kept, one)
 	}
-	d.aliases[name] = uid
+	a.named = kept
+	return a
 }
 
-// generatedID matches the ids that EC2 and similar services generate: "vol-0a1b2c3d".
-var generatedID = regexp.MustCompile(`^[a-z]+-[0-9a-f]{8,17}$`)
+func (a *aliases) sum(account, alias string) uint64 {
+	return maphash.Comparable(a.seed, [2]string{account, alias})
+}
+
+// find returns the number of the only row with an alias in an account. It returns false if there is none, or several.
+func (a *aliases) find(account, alias string) (row int32, unique bool) {
+	sum := a.sum(account, alias)
+	i, ok := slices.BinarySearchFunc(a.named, sum, func(one aliased, sum uint64) int {
+		return cmp.Compare(one.sum, sum)
+	})
+	if !ok || a.named[i].row == several {
+		return 0, false
+	}
+	return a.named[i].row, true
+}
+
+// isGenerated reports whether an id has the form of those that EC2 and similar services generate: "vol-0a1b2c3d", with
+// 8 to 17 hexadecimal digits.
+func isGenerated(id string) bool {
+	kind, digits, _ := strings.Cut(id, "-")
+	if kind == "" || len(digits) < 8 || len(digits) > 17 {
+		return false
+	}
+	for _, c := range []byte(kind) {
+		if c < 'a' || c > 'z' {
+			return false
+		}
+	}
+	for _, c := range []byte(digits) {
+		if (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return true
+}
 
 // aliasesOf returns the short forms of a native id. For a generated id and for a bucket it is the last segment. For
 // other ids it is the last two segments: "instances/web" of
@@ -68,7 +126,7 @@ func aliasesOf(id string) []string {
 	switch {
 	case last == "":
 		return nil
-	case rest == "", generatedID.MatchString(last), strings.HasSuffix(rest, ":s3:::"):
+	case rest == "", isGenerated(last), strings.HasSuffix(rest, ":s3:::"):
 		return []string{last}
 	}
 	if kind := lastSegment(rest[:len(rest)-1]); kind != "" {

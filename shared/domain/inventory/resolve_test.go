@@ -71,3 +71,37 @@ func TestDirectory_TellsTeamsAndGroupsOfAll(t *testing.T) {
 		equal(t, "type and region of "+r.UID, got.Type+" "+got.Region, r.Type+" "+r.Region)
 	}
 }
+
+func TestDirectory_FindsAnAliasInTheAccountOfTheBill(t *testing.T) {
+	s := newFixture(t)
+	s.account("ca_2", "staging")
+	for account, uid := range map[string]string{
+		testCA: "//compute.googleapis.com/projects/shop/zones/z/disks/data",
+		"ca_2": "//compute.googleapis.com/projects/test/zones/z/disks/data",
+	} {
+		sc := s.scan("job_1")
+		sc.AccountID = account
+		s.upsert(sc, cloud.Resource{UID: uid, Name: uid, Type: "aws-ec2", Status: cloud.Running})
+	}
+	d := apitest.Value(s.store.OpenDirectory(s.ctx, testOrg))(t)
+	for account, want := range map[string]string{testCA: "shop", "ca_2": "test", "ca_3": ""} {
+		got, ok := d.Find(account, "//compute.googleapis.com/projects/1234567/zones/z/disks/data")
+		if want == "" && !ok || ok && got.UID == "//compute.googleapis.com/projects/"+want+"/zones/z/disks/data" {
+			continue
+		}
+		t.Errorf("in %s it is %q, %v; want that of project %q", account, got.UID, ok, want)
+	}
+}
+
+func TestIsGenerated_KnowsTheIDsOfEC2(t *testing.T) {
+	for id, want := range map[string]bool{
+		"vol-0a1b2c3d": true, "i-0123456789abcdef0": true, "vol-0a1b2c3": false, "i-0123456789abcdef01": false,
+		"-0a1b2c3d": false, "vol0a1b2c3d": false, "Vol-0a1b2c3d": false, "vol-0A1b2c3d": false,
+		"my-vol-0a1b2c3d": false,
+		"":                false,
+	} {
+		if got := isGenerated(id); got != want {
+			t.Errorf("%q: %t; want %t", id, got, want)
+		}
+	}
+}

@@ -96,56 +96,83 @@ func scaled(a money.Amount, places int) int64 {
 // 400,000.
 const costsPerPart = 12_000
 
-// hashedCost is a cost under the hash of its native id.
-type hashedCost struct {
-	hash uint64
-	*KnownCost
+// costCollection collects the known costs of resources in any order, in 32 bytes each.
+type costCollection struct {
+	costs  []hashedCost
+	places map[HourlyRate]uint32
+	pool   []HourlyRate
 }
 
-// encodeCosts writes costs in the order of the hashes of their native ids, in parts that fit into an item. The same
-// costs are always written the same way.
-func encodeCosts(all []KnownCost) [][]byte {
-	sorted := make([]hashedCost, len(all))
-	for i := range all {
-		sorted[i] = hashedCost{hashUID(all[i].UID), &all[i]}
+// hashedCost is a cost under the hash of its native id.
+type hashedCost struct {
+	hash         uint64
+	toDate, last int64  // cents; unbilled for resources that were not invoiced
+	rate         uint32 // place in the pool
+	current      bool
+}
+
+func newCostCollection() *costCollection { return &costCollection{places: map[HourlyRate]uint32{}} }
+
+func (all *costCollection) add(c *KnownCost) {
+	place, known := all.places[c.Rate]
+	if !known {
+		place = uint32(len(all.pool)) //nolint:gosec // fewer than resources
+		all.places[c.Rate], all.pool = place, append(all.pool, c.Rate)
 	}
-	slices.SortFunc(sorted, func(a, b hashedCost) int {
-		return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.UID, b.UID))
+	h := hashedCost{hash: hashUID(c.UID), toDate: unbilled, rate: place}
+	if c.Billed != nil {
+		h.toDate, h.last = scaled(c.Billed.MonthToDate, 2), scaled(c.Billed.LastMonth, 2)
+		h.current = c.Billed.Current
+	}
+	all.costs = append(all.costs, h)
+}
+
+// encode writes the costs in the order of the hashes of their native ids, in parts that fit into an item. The same
+// costs are always written the same way. The costs are sorted afterwards.
+func (all *costCollection) encode() [][]byte {
+	slices.SortFunc(all.costs, func(a, b hashedCost) int {
+		return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.last, b.last), cmp.Compare(a.toDate, b.toDate))
 	})
-	sorted = slices.CompactFunc(sorted, func(a, b hashedCost) bool { return a.hash == b.hash })
+	sorted := slices.CompactFunc(all.costs, func(a, b hashedCost) bool { return a.hash == b.hash })
 	var parts [][]byte
 	for some := range slices.Chunk(sorted, costsPerPart) {
-		parts = append(parts, costPacker.Append(nil, encodePart(some)))
+		parts = append(parts, costPacker.Append(nil, all.encodePart(some)))
 	}
 	return parts
 }
 
+// encodeCosts encodes costs.
+func encodeCosts(costs []KnownCost) [][]byte {
+	all := newCostCollection()
+	for i := range costs {
+		all.add(&costs[i])
+	}
+	return all.encode()
+}
+
 // encodePart writes the rates, then the resources, and then a bit for each resource that says whether a bill of this
 // month has arrived. The previous program version does not read the bits.
-func encodePart(some []hashedCost) []byte {
-	places, pool := map[HourlyRate]int{}, []HourlyRate{}
+func (all *costCollection) encodePart(some []hashedCost) []byte {
+	places, pool := map[uint32]uint64{}, []byte{}
 	var rows []byte
 	current := make([]byte, (len(some)+7)/8)
 	before := uint64(0)
 	for i, c := range some {
-		place, known := places[c.Rate]
+		place, known := places[c.rate]
 		if !known {
-			place = len(pool)
-			places[c.Rate], pool = place, append(pool, c.Rate)
+			place = uint64(len(places))
+			places[c.rate], pool = place, appendRate(pool, &all.pool[c.rate])
 		}
+		billed := c.toDate != unbilled
 		rows = binary.AppendUvarint(rows, c.hash-before)
-		rows = binary.AppendUvarint(rows, uint64(place)<<1|bit(c.Billed != nil)) //nolint:gosec // a place
-		if c.Billed != nil {
-			rows = binary.AppendVarint(rows, scaled(c.Billed.MonthToDate, 2))
-			rows = binary.AppendVarint(rows, scaled(c.Billed.LastMonth, 2))
-			current[i/8] |= byte(bit(c.Billed.Current)) << (i % 8)
+		rows = binary.AppendUvarint(rows, place<<1|bit(billed))
+		if billed {
+			rows = binary.AppendVarint(binary.AppendVarint(rows, c.toDate), c.last)
+			current[i/8] |= byte(bit(c.current)) << (i % 8)
 		}
 		before = c.hash
 	}
-	out := binary.AppendUvarint(nil, uint64(len(pool)))
-	for i := range pool {
-		out = appendRate(out, &pool[i])
-	}
+	out := append(binary.AppendUvarint(nil, uint64(len(places))), pool...)
 	out = binary.AppendUvarint(out, uint64(len(some)))
 	return append(append(out, rows...), current...)
 }

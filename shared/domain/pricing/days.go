@@ -17,9 +17,32 @@ import (
 // day is 24 hours: every day in UTC has that length.
 const day = 24 * time.Hour
 
+// estimates are the resources with an estimated cost, by account.
+type estimates struct{ accounts map[string][]estimated }
+
+// estimated is a resource with its present estimated cost.
+type estimated struct {
+	uid, name, provider, region, kind string
+	discoveredAt                      time.Time
+	hourly                            money.Amount
+}
+
+// add adds a resource, unless it costs nothing or its cost is that of its parts.
+func (all *estimates) add(r *Priceable, c *KnownCost) {
+	hourly := c.Rate.Hourly(r.Status)
+	if c.Rate.Reason != "" || c.Rate.Shared || hourly.IsZero() {
+		return
+	}
+	if all.accounts == nil {
+		all.accounts = map[string][]estimated{}
+	}
+	all.accounts[r.CloudAccountID] = append(all.accounts[r.CloudAccountID],
+		estimated{r.UID, r.Name, r.Provider, r.Region, r.Type, r.DiscoveredAt, hourly})
+}
+
 // estimateDays writes the estimated costs of each account for the days without a bill; today counts up to now. An
 // estimate of a past day stays. Other days count the hours since the resource is known, at its present rate.
-func (s *Store) estimateDays(ctx context.Context, org string, all []Priceable, costs []KnownCost) error {
+func (s *Store) estimateDays(ctx context.Context, org string, all *estimates) error {
 	periods, err := s.costs.Periods(ctx, org)
 	if err != nil {
 		return fmt.Errorf("read which days of %s are billed: %w", org, err)
@@ -28,18 +51,10 @@ func (s *Store) estimateDays(ctx context.Context, org string, all []Priceable, c
 	if err != nil {
 		return err
 	}
-	accounts := map[string][]int{}
-	for i := range all {
-		if r := &costs[i].Rate; r.Reason == "" && !r.Shared && !r.Hourly(all[i].Status).IsZero() {
-			accounts[all[i].CloudAccountID] = append(accounts[all[i].CloudAccountID], i)
-		}
-	}
 	now := s.clock.Now().UTC()
 	var errs []error
-	for account, which := range accounts {
-		e := &estimate{
-			org: org, now: now, account: account, native: native[account], all: all, costs: costs, which: which,
-		}
+	for account, resources := range all.accounts {
+		e := &estimate{org: org, now: now, account: account, native: native[account], resources: resources}
 		for _, m := range e.months() {
 			errs = append(errs, s.estimateMonth(ctx, e, m, periods))
 		}
@@ -49,13 +64,11 @@ func (s *Store) estimateDays(ctx context.Context, org string, all []Priceable, c
 
 // estimate is the estimate of an account's days under way.
 type estimate struct {
-	org     string
-	now     time.Time
-	account string
-	native  string // as its provider names it
-	all     []Priceable
-	costs   []KnownCost
-	which   []int // of all
+	org       string
+	now       time.Time
+	account   string
+	native    string // as its provider names it
+	resources []estimated
 }
 
 // natives returns the provider's ID of each connected account, by our ID.
@@ -105,7 +118,7 @@ func (s *Store) estimateMonth(ctx context.Context, e *estimate, m cost.Month, pe
 		return nil
 	}
 	b, err := s.costs.Begin(ctx, cost.Import{
-		Org: e.org, AccountID: e.account, Provider: e.all[e.which[0]].Provider, Month: m, Estimated: true,
+		Org: e.org, AccountID: e.account, Provider: e.resources[0].provider, Month: m, Estimated: true,
 		Native: e.native, Fingerprint: "estimate of " + e.now.Format(time.RFC3339), DeliveredAt: e.now,
 		Source: "estimate",
 	})
@@ -159,16 +172,15 @@ func (s *Store) keepDays(ctx context.Context, e *estimate, b *cost.Builder, from
 
 // add adds the estimated costs of the resources between two moments.
 func (e *estimate) add(b *cost.Builder, from, end time.Time) error {
-	for _, i := range e.which {
-		r := &e.all[i]
-		hourly := e.costs[i].Rate.Hourly(r.Status)
+	for i := range e.resources {
+		r := &e.resources[i]
 		for at := from; at.Before(end); at = at.Add(day) {
-			amount := during(hourly, clock.Latest(at, r.DiscoveredAt), clock.Earliest(at.Add(day), end))
+			amount := during(r.hourly, clock.Latest(at, r.discoveredAt), clock.Earliest(at.Add(day), end))
 			if amount.IsZero() {
 				continue
 			}
-			c := charge(r.Provider, amount, at)
-			c.ResourceID, c.ResourceName, c.RegionID, c.ServiceName = r.UID, r.Name, r.Region, serviceOf(r.Type)
+			c := charge(r.provider, amount, at)
+			c.ResourceID, c.ResourceName, c.RegionID, c.ServiceName = r.uid, r.name, r.region, serviceOf(r.kind)
 			if err := b.Add(c); err != nil {
 				return err
 			}

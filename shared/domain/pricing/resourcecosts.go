@@ -109,24 +109,23 @@ func WriteCosts(ctx context.Context, p *platform.Platform, org string, all []Kno
 	if err != nil {
 		return err
 	}
-	return w.write(ctx, h, all, "")
+	return w.write(ctx, h, newCosts{encodeCosts(all), ""})
 }
 
-// write replaces the costs of the head h by costs that were computed after h was read, from the bills with this
-// fingerprint. It returns ErrCostsMoved if another process has written costs since h was read.
-func (w *costWriter) write(ctx context.Context, h costHead, all []KnownCost, bills string) error {
-	next := newCosts{encodeCosts(all), bills}
+// write replaces the costs of the head h by costs that were computed after h was read. It returns ErrCostsMoved if
+// another process has written costs since h was read.
+func (w *costWriter) write(ctx context.Context, h costHead, next newCosts) error {
 	switch unchanged := h.Generation > 0 && h.Sum == sumOf(next.parts); {
 	case !unchanged:
 		return w.replace(ctx, h, next)
-	case h.Bills == bills:
+	case h.Bills == next.bills:
 		return nil
 	}
-	h.Change, h.Bills = h.Change+1, bills
+	h.Change, h.Bills = h.Change+1, next.bills
 	return w.swapHead(ctx, h)
 }
 
-// newCosts is the encoded costs that replace others.
+// newCosts is the encoded costs that replace others, with the fingerprint of the bills that they were computed from.
 type newCosts struct {
 	parts [][]byte
 	bills string

@@ -109,11 +109,11 @@ func (s *Store) update(ctx context.Context, org string, withDays bool) (PriceUpd
 	if err != nil {
 		return PriceUpdate{}, err
 	}
-	all, err := s.resources(ctx, org)
+	pairs, err := s.pairs(ctx, org, func(*Priceable) bool { return true })
 	if err != nil {
-		return PriceUpdate{}, err
+		return PriceUpdate{}, fmt.Errorf("read what of %s is to be priced: %w", org, err)
 	}
-	tables, unfetched, err := s.tablesOf(ctx, pairsOf(all))
+	tables, unfetched, err := s.tablesOf(ctx, pairs)
 	if err != nil {
 		return PriceUpdate{}, err
 	}
@@ -121,20 +121,28 @@ func (s *Store) update(ctx context.Context, org string, withDays bool) (PriceUpd
 	if err != nil {
 		return PriceUpdate{}, err
 	}
-	did := PriceUpdate{Resources: len(all), Unfetched: unfetched}
-	costs := make([]KnownCost, len(all))
-	for i := range all {
-		r := &all[i]
-		costs[i] = KnownCost{UID: r.UID, Rate: s.rate(tables[pairOf(r)], r.Resource), Billed: bills.of(r)}
-		did.count(&costs[i])
+	did := PriceUpdate{Unfetched: unfetched}
+	var estimated estimates
+	known := newCostCollection()
+	err = EachPriceable(ctx, s.inventory, org, func(r Priceable) {
+		c := KnownCost{UID: r.UID, Rate: s.rate(tables[pairOf(&r)], r.Resource), Billed: bills.of(&r)}
+		known.add(&c)
+		did.count(&c)
+		if withDays {
+			estimated.add(&r, &c)
+		}
+	})
+	if err != nil {
+		return did, fmt.Errorf("price what is in %s: %w", org, err)
 	}
-	if err = w.write(ctx, head, costs, bills.fingerprint); err != nil || !withDays {
+	if err = w.write(ctx, head, newCosts{known.encode(), bills.fingerprint}); err != nil || !withDays {
 		return did, err
 	}
-	return did, errors.Join(s.addRates(ctx, org), s.estimateDays(ctx, org, all, costs))
+	return did, errors.Join(s.addRates(ctx, org), s.estimateDays(ctx, org, &estimated))
 }
 
 func (u *PriceUpdate) count(c *KnownCost) {
+	u.Resources++
 	if c.Rate.Reason == "" {
 		u.Priced++
 	}
@@ -143,26 +151,7 @@ func (u *PriceUpdate) count(c *KnownCost) {
 	}
 }
 
-func (s *Store) resources(ctx context.Context, org string) ([]Priceable, error) {
-	var all []Priceable
-	err := EachPriceable(ctx, s.inventory, org, func(r Priceable) { all = append(all, r) })
-	if err != nil {
-		return nil, fmt.Errorf("read what of %s is to be priced: %w", org, err)
-	}
-	return all, nil
-}
-
 func pairOf(r *Priceable) ProviderRegion { return ProviderRegion{r.Provider, r.Region} }
-
-func pairsOf(all []Priceable) []ProviderRegion {
-	had := map[ProviderRegion]bool{}
-	for i := range all {
-		if needsPrices(all[i].Type) {
-			had[pairOf(&all[i])] = true
-		}
-	}
-	return slices.Collect(maps.Keys(had))
-}
 
 // Pairs returns the providers and regions of an organization's resources whose prices are needed, and publicRates when
 // it is billed in another currency.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -39,6 +40,7 @@ type Embedded struct {
 	idle  sync.WaitGroup
 	gate  sync.RWMutex // locked for reading during an operation, for writing by Close
 	shut  bool
+	ended atomic.Uint64 // operations
 }
 
 // errClosed is the error of calls after Close.
@@ -124,7 +126,12 @@ func (e *Embedded) beginOperation(ctx context.Context) error {
 }
 
 // endOperation ends an operation.
-func (e *Embedded) endOperation() { e.gate.RUnlock() }
+func (e *Embedded) endOperation() {
+	if e.ended.Add(1)%releaseAfter == 0 {
+		e.releaseMapped()
+	}
+	e.gate.RUnlock()
+}
 
 // unixNow returns the current time in Unix seconds, which decides whether items have expired.
 func (e *Embedded) unixNow() int64 { return e.clock.Now().Unix() }

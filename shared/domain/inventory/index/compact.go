@@ -83,7 +83,8 @@ func (s *Store) fold(ctx context.Context, org string, l reading) error {
 		next: head{Gen: l.head.Gen + 1, Base: l.head.Base, Chunks: slices.Clone(l.head.Chunks)},
 	}
 	c.encode(st, 0, s.clock.Now())
-	return s.commit(ctx, c, l.deltas)
+	_, err := s.commit(ctx, c, l.deltas)
+	return err
 }
 
 // Rewrite writes all chunks anew, ordered by name, so that a reader who loads them need not sort, and deletes the old
@@ -101,7 +102,29 @@ func (s *Store) Rewrite(ctx context.Context, org string) error {
 	for _, one := range c.next.Chunks {
 		c.next.Base += one.Rows
 	}
-	return s.commit(ctx, c, v.reading.deltas)
+	won, err := s.commit(ctx, c, v.reading.deltas)
+	if err == nil && won {
+		s.adopt(org, v.State, c)
+	}
+	return err
+}
+
+// adopt makes the state that was written anew the state of its new chunks, so that this process need not load them. It
+// does not when many rows were dropped or written over: then the state holds much that the chunks lack, and is loaded
+// without it.
+func (s *Store) adopt(org string, st *State, c compaction) {
+	cached := s.cache.cachedIndex(org)
+	cached.loading.Lock()
+	defer cached.loading.Unlock()
+	st.Lock()
+	defer st.Unlock()
+	if cached.st != st || st.head.Gen != c.old.Gen || st.written > c.next.Base+c.next.Base/4 {
+		return
+	}
+	st.head, st.chunks = c.next, map[string]bool{}
+	for _, one := range c.next.Chunks {
+		st.chunks[one.ID] = true
+	}
 }
 
 // compaction is a compaction under way: the old head, the next head, and the contents of the chunks written for the
@@ -143,32 +166,32 @@ func (c *compaction) encode(st *State, since int64, now time.Time) {
 }
 
 // commit writes the chunks, swaps the head, and deletes the items that are not needed any more: the replaced ones, or
-// the new chunks if another compaction was first. If commit is killed, the next compaction cleans up by its plan.
-func (s *Store) commit(ctx context.Context, c compaction, consumed []table.Item) error {
+// the new chunks if another compaction was first, and reports whether the head is the next one. If commit is killed, the
+// next compaction cleans up by its plan.
+func (s *Store) commit(ctx context.Context, c compaction, consumed []table.Item) (won bool, err error) {
 	p := newPlan(c, s.clock.Now())
 	if err := s.announce(ctx, p); err != nil {
-		return err
+		return false, err
 	}
 	for some := range slices.Chunk(c.made, chunksAtOnce) {
 		if err := s.writeChunks(ctx, c.org, some); err != nil {
-			return err
+			return false, err
 		}
 	}
-	won, err := s.swap(ctx, c, p)
-	if err != nil {
-		return fmt.Errorf("swap head of %s: %w", c.org, err)
+	if won, err = s.swap(ctx, c, p); err != nil {
+		return false, fmt.Errorf("swap head of %s: %w", c.org, err)
 	}
 	named := c.old
 	if won {
 		named = c.next
 		if err = s.deleteDeltas(ctx, c.org, consumed); err != nil {
-			return err
+			return won, err
 		}
 	}
 	if err = s.endPlan(ctx, p, named); err != nil {
-		return err
+		return won, err
 	}
-	return s.finishDead(ctx, c.org)
+	return won, s.finishDead(ctx, c.org)
 }
 
 func (s *Store) writeChunks(ctx context.Context, org string, some []made) error {

@@ -66,6 +66,9 @@ func (st *State) ready(which int) bool {
 
 // sorted returns the rows in an order. It needs the write lock unless the order is ready.
 func (st *State) sorted(which int) []int32 {
+	if which == CostOrder {
+		st.fillCosts()
+	}
 	o := st.orders[which]
 	switch {
 	case o == nil || len(o.dirty) > len(o.rows)/4:
@@ -84,6 +87,9 @@ func (st *State) sort(which int) []int32 {
 		if !st.Row(n).gone() {
 			rows = append(rows, n)
 		}
+	}
+	if which == NameOrder {
+		return st.sortByName(rows)
 	}
 	return sortRuns(rows, st.comparison(which))
 }
@@ -142,9 +148,16 @@ func (st *State) comparison(which int) func(a, b int32) int {
 type Price func(uid, status string) int64
 
 // SetCosts sets the sort amounts for CostOrder: of the current rows, of later rows, and of rows whose status changes.
-// It needs the write lock.
+// They are calculated when they are asked for. It needs the write lock.
 func (st *State) SetCosts(price Price) {
-	st.price, st.costs, st.orders[CostOrder] = price, make([]int64, 0, st.count), nil
+	st.price, st.costs, st.orders[CostOrder] = price, nil, nil
+}
+
+func (st *State) fillCosts() {
+	if st.price == nil || st.costs != nil {
+		return
+	}
+	st.costs = make([]int64, 0, st.count)
 	for n := range int32(st.count) {
 		st.costs = append(st.costs, st.priceOf(n))
 	}

@@ -21,13 +21,14 @@ type State struct {
 
 	cells   [][]cell // pages, all full but the last
 	count   int      // number of cells
+	written int      // how often a cell was filled
 	runs    runs
 	byUID   hashed
 	byID    *hashed             // nil until it is asked for
 	orphans map[string]sighting // statuses of rows that have not arrived
 	scans   map[Partition]int64
 	orders  [orderCount]*order
-	costs   []int64 // by row number; empty until there is a price
+	costs   []int64 // by row number; nil until they are asked for
 	price   Price
 	head    head
 	chunks  map[string]bool // applied
@@ -97,6 +98,7 @@ func (st *State) merge(e *Entry) {
 		if c.id != e.ID {
 			st.byID = nil
 		}
+		st.written++
 		st.fill(c, e)
 		st.touch(n, everyOrder)
 	}
@@ -119,10 +121,11 @@ func (st *State) add(sum uint64, e *Entry) {
 	}
 	st.count++
 	c := st.cell(n)
+	st.written++
 	st.fill(c, e)
 	c.status, c.statusAt = e.Refs[StatusRef], e.Times[StatusTime]
 	st.byUID.add(sum, uint32(n), st.uidSum)
-	if st.price != nil {
+	if st.costs != nil {
 		st.costs = append(st.costs, st.priceOf(n))
 	}
 	if st.byID != nil {
@@ -208,8 +211,33 @@ func (st *State) Row(n int32) Row { return Row{st, st.cell(n)} }
 // Rows yields the rows that were not dropped, in no order. It needs the read lock.
 func (st *State) Rows() iter.Seq[Row] {
 	return func(yield func(Row) bool) {
-		for n := range int32(st.count) {
+		for _, r := range st.NumberedRows() {
+			if !yield(r) {
+				return
+			}
+		}
+	}
+}
+
+// RowsFrom yields those of count rows, from a number on, that were not dropped. It needs the read lock.
+func (st *State) RowsFrom(from int32, count int32) iter.Seq[Row] {
+	return func(yield func(Row) bool) {
+		for n := from; n < min(from+count, int32(st.count)); n++ {
 			if r := st.Row(n); !r.gone() && !yield(r) {
+				return
+			}
+		}
+	}
+}
+
+// HasRow reports whether there is a row with a number, dropped or not. It needs the read lock.
+func (st *State) HasRow(n int32) bool { return int(n) < st.count }
+
+// NumberedRows yields Rows with their numbers, which Row takes.
+func (st *State) NumberedRows() iter.Seq2[int32, Row] {
+	return func(yield func(int32, Row) bool) {
+		for n := range int32(st.count) {
+			if r := st.Row(n); !r.gone() && !yield(n, r) {
 				return
 			}
 		}

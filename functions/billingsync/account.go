@@ -42,6 +42,10 @@ func (w *worker) importAccount(ctx context.Context, in Share) (Share, error) {
 	if err != nil {
 		return in, err
 	}
+	if w.isDiscovering(&a) {
+		in.WaitSeconds = pause
+		return in, nil
+	}
 	s := &session{worker: w, in: in, account: a, until: w.p.Clock.Now().Add(stretch)}
 	if err = s.begin(ctx); err != nil {
 		return in, err

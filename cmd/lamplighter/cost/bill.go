@@ -4,6 +4,9 @@ import (
 	"math/big"
 	"slices"
 	"strings"
+
+	"lamplighter.dev/shared/domain/billimport"
+	"lamplighter.dev/shared/domain/discovery"
 )
 
 // Line is one line of a bill. Free is the part of USD that AWS's permanent free allowances cover.
@@ -177,16 +180,20 @@ func (t *tally) lines(p Prices, asked, signed int) []Line {
 
 // addMachines adds the lines of Step Functions.
 func (t *tally) addMachines(out *priced) {
-	of := map[string]*big.Rat{"discovery": new(big.Rat), "billing-sync": new(big.Rat), "": new(big.Rat)}
+	actions, discoveries, bills := new(big.Rat), new(big.Rat), new(big.Rat)
 	for machine, n := range t.machines {
-		if of[machine] == nil {
-			machine = ""
+		switch machine {
+		case discovery.Machine:
+			plus(discoveries, n)
+		case billimport.Machine, billimport.AccountMachine:
+			plus(bills, n)
+		default:
+			plus(actions, n)
 		}
-		plus(of[machine], n)
 	}
-	out.add("Step Functions: actions", "transitions", of[""])
-	out.add("Step Functions: discovery", "transitions", of["discovery"])
-	out.add("Step Functions: bills", "transitions", of["billing-sync"])
+	out.add("Step Functions: actions", "transitions", actions)
+	out.add("Step Functions: discovery", "transitions", discoveries)
+	out.add("Step Functions: bills", "transitions", bills)
 }
 
 // addTable adds the lines of DynamoDB.

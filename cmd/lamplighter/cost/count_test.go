@@ -153,7 +153,7 @@ func TestMeasure_CountsEachKindOfWork(t *testing.T) {
 		m := measure(t, w)
 		for what, ok := range map[string]bool{
 			"the notifier of bulk actions":              m.Bulks.Calls["notifier"] > 0,
-			"the bills of an account each day":          m.Costs.Bills.Transitions["billing-sync"] >= days,
+			"the bills of an account each day":          m.Costs.Bills.Transitions["bill-account"] == 3*days,
 			"line items, put each day":                  m.Costs.Bills.Puts >= days,
 			"stored line items":                         m.Bytes["line items"] > 0,
 			"the anomaly check of each hour":            m.Costs.Rest.Units["anomalycheck"].ReadUnits >= hours,

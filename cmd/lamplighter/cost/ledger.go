@@ -119,11 +119,11 @@ func (s Sample) combine(t Sample, times int) Sample {
 	return out
 }
 
-// only returns the usage of a function and its machine within s. Calls to KMS and S3 are those of the function.
-func (s Sample) only(function, machine string) Sample {
+// only returns the usage of a function within s. All machines, and calls to KMS and S3, are its own.
+func (s Sample) only(function string) Sample {
 	out := newSample()
 	out.Calls[function], out.Units[function] = s.Calls[function], s.Units[function]
-	out.Millis[function], out.Transitions[machine] = s.Millis[function], s.Transitions[machine]
+	out.Millis[function], out.Transitions = s.Millis[function], s.Transitions
 	out.KeyCalls, out.Puts, out.Gets = s.KeyCalls, s.Puts, s.Gets
 	return out
 }

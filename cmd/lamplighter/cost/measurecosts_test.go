@@ -77,7 +77,7 @@ func (s *site) costs(bare map[string]Sample, w Workload) Costs {
 	for hour := range 24 * out.Days {
 		s.must(clock.System{}.Sleep(s.Context(), time.Hour))
 		did, shared := s.hour(bare, hour%24)
-		bills := did.only(billimport.Worker, billimport.Machine)
+		bills := did.only(billimport.Worker)
 		out.Bills, out.Rest = out.Bills.plus(bills), out.Rest.plus(did.minus(bills))
 		out.Shared = out.Shared.plus(shared)
 	}

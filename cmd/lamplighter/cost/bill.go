@@ -117,9 +117,9 @@ func Compute(p Prices, w Workload, m Measured) Bill {
 	t.add(w.Organizations*w.Accounts, m.First)
 	t.add(w.passes(), m.Pass)
 	t.add(w.collections(), m.Collection)
-	t.add(w.bulkPairs(), m.Bulks)
+	t.addShare(big.NewRat(int64(w.bulkPairs()), int64(max(m.Pairs, 1))), m.Bulks)
 	t.addScheduled()
-	t.add(w.bulkPairs()/2, m.Archived)
+	t.addShare(big.NewRat(int64(w.bulkPairs()), int64(max(m.ArchivedPairs, 1))), m.Archived)
 	plus(t.puts, whole(w.Organizations*lists))
 	t.add(w.users()*mailsAMonth, m.Mail)
 	asked, signed := 0, 0

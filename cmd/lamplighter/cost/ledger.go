@@ -136,20 +136,22 @@ func add(out, more map[string]int, times int) {
 
 // Measured is the usage of one organization of a size.
 type Measured struct {
-	First      Sample            // the first discovery of an account, and the import of its bills
-	Pass       Sample            // a pass over an account without changes
-	Collection Sample            // a pass that also collects the metrics of the day before
-	Bulks      Sample            // a stop and a start of a group, from the requests to their ends and notifications
-	Requests   map[string]Sample // by method and path
-	Bare       map[string]Sample // a run of each scheduled worker in a service without organizations, by its folder
-	Found      map[string]Sample // a run of each worker of the minute with the organization, when no work is due
-	Archived   Sample            // the actions of two pairs of bulk actions, with their history
-	Costs      Costs
-	Mail       Sample          // delivered
-	Bytes      map[string]int  // left in the table by a resource, an action, a request; and in S3 by all line items
-	Memory     map[string]int  // MB of each function
-	Template   map[string]bool // options that template.yaml switches on
-	Traced     string          // the share of requests that X-Ray traces, a decimal; "" is none
+	First         Sample // the first discovery of an account, and the import of its bills
+	Pass          Sample // a pass over an account without changes
+	Collection    Sample // a pass that also collects the metrics of the day before
+	Bulks         Sample // Pairs stops and starts of a group, from the requests to their ends and notifications
+	Pairs         int
+	Requests      map[string]Sample // by method and path
+	Bare          map[string]Sample // a run of each scheduled worker in a service without organizations, by its folder
+	Found         map[string]Sample // a run of each worker of the minute with the organization, when no work is due
+	Archived      Sample            // the actions of ArchivedPairs pairs of bulk actions, with their history
+	ArchivedPairs int
+	Costs         Costs
+	Mail          Sample          // delivered
+	Bytes         map[string]int  // left in the table by a resource, an action, a request; and in S3 by all line items
+	Memory        map[string]int  // MB of each function
+	Template      map[string]bool // options that template.yaml switches on
+	Traced        string          // the share of requests that X-Ray traces, a decimal; "" is none
 }
 
 // Costs is what the workers of the hour, of the night and of the day use for an organization in Days days, beyond

@@ -78,12 +78,12 @@ func Samples(m Measured) string {
 	row("first discovery of an account", m.First)
 	row("pass over it without changes", m.Pass)
 	row("pass that collects metrics, once a day", m.Collection)
-	row("stop and start of a group", m.Bulks)
+	row(fmt.Sprintf("%d stops and starts of a group", m.Pairs), m.Bulks)
 	for _, r := range requests {
 		row("`"+r.Method+" "+r.Path+"`", m.Requests[r.Method+" "+r.Path])
 	}
 	row("a mail, with the request for it", m.Mail)
-	row("archiving two stops and starts of a group", m.Archived)
+	row(fmt.Sprintf("archiving %d stops and starts of a group", m.ArchivedPairs), m.Archived)
 	for _, worker := range slices.Sorted(maps.Keys(runs)) {
 		row("run of `"+worker+"` without organizations", m.Bare[worker])
 		if eachMinute(worker) {

@@ -120,7 +120,7 @@ func (s *site) beyond(bare map[string]Sample, w worker) Sample {
 // fetchPrices fetches the lists of prices that are due, which one organization does for all.
 func (s *site) fetchPrices() Sample {
 	s.Helper()
-	lists, all := 0, s.pairs()
+	lists, all := 0, s.regions()
 	took := s.asPricesync(func(ctx context.Context, p *pricing.Store) {
 		did, err := p.RefreshDue(ctx, all, s.Platform.Clock.Now().Add(time.Hour))
 		s.must(err)
@@ -133,7 +133,7 @@ func (s *site) fetchPrices() Sample {
 // readPrices returns the usage of pricesync for looking at the lists of prices and reading them, once in a run.
 func (s *site) readPrices() Sample {
 	s.Helper()
-	all := s.pairs()
+	all := s.regions()
 	return s.asPricesync(func(ctx context.Context, p *pricing.Store) {
 		did, err := p.RefreshDue(ctx, all, s.Platform.Clock.Now().Add(time.Hour))
 		s.must(err)
@@ -145,8 +145,8 @@ func (s *site) readPrices() Sample {
 	})
 }
 
-// pairs returns the providers and regions of the organization.
-func (s *site) pairs() (all []pricing.ProviderRegion) {
+// regions returns the providers and regions of the organization.
+func (s *site) regions() (all []pricing.ProviderRegion) {
 	s.Helper()
 	s.asPricesync(func(ctx context.Context, p *pricing.Store) {
 		var err error

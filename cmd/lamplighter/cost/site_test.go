@@ -37,6 +37,7 @@ type site struct {
 	refresh string
 	cloud   cloud.Provider
 	calls   map[string]int // of clouds, so far
+	bulks   int            // bulk actions, so far
 }
 
 // patient is the simulated cloud with the polling delays of AWS. The simulated kinds are usually looked at sooner.

@@ -37,6 +37,7 @@ type Share struct {
 	billimport.Input
 	Full        bool                `json:"full,omitempty"` // every month is looked at
 	Gone        []string            `json:"gone,omitempty"`
+	Broken      []string            `json:"broken,omitempty"` // the closed months that could not be attributed
 	Failure     *billimport.Failure `json:"failure,omitempty"`
 	Notice      string              `json:"notice,omitempty"` // a difference that does not prevent the import
 	Done        bool                `json:"done"`
@@ -190,7 +191,7 @@ func (w *worker) giveUp(ctx context.Context, in billimport.Input, why *workflow.
 // abandon ends a share that the machine gives up.
 func (w *worker) abandon(ctx context.Context, in Share, why *workflow.Caught) (Share, error) {
 	if in.Rebuild {
-		return in, w.addRebuild(ctx, in.Org, w.p.Clock.Now().Add(rebuildPause))
+		return in, w.addAgain(ctx, in.Input, w.p.Clock.Now().Add(rebuildPause))
 	}
 	if in.Renewal { // the nightly update makes up for it
 		w.p.Log.WarnContext(ctx, "an update of prices and costs was given up", "org", in.Org, "account", in.AccountID,

@@ -19,6 +19,8 @@ type Basis struct {
 	CostSource  string               `json:"costSource" enum:"estimated,actual" doc:"actual if every day up to the day before yesterday is billed and no month is incomplete, else estimated"`
 	Incomplete  []IncompleteMonth    `json:"incomplete" doc:"The months whose bills are not all imported, because the first import of an account is under way or has failed; their costs grow until then"`
 	Unconverted []report.Unconverted `json:"unconverted" doc:"The charges in currencies without a known exchange rate; they are in no figure"`
+	// AttributedFrom is set by attribute.
+	AttributedFrom *string `json:"attributedFrom" doc:"If the report splits or filters costs by team or resource group: the first day from which on they follow the present resources of these teams and groups; earlier days follow those of an earlier time. It lies behind the last day with costs if no day follows them yet, and is null if all days do. Open months follow a change within some minutes, closed months some minutes later, as far back as the setting attributionMonths says" example:"2026-03-01"`
 }
 
 // newBasis returns the basis of a report without CostSource and Incomplete, which service.basis adds.

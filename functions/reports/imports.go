@@ -22,6 +22,15 @@ type IncompleteMonth struct {
 
 // basis returns the basis of a report from a question and its answer.
 func (s *service) basis(ctx context.Context, q *cost.Question, a *cost.Answer) (Basis, error) {
+	out, err := s.importedBasis(ctx, q, a)
+	if err != nil {
+		return out, err
+	}
+	return out, s.attribute(ctx, &out, q, a.Attribution)
+}
+
+// importedBasis returns the basis of a report without AttributedFrom.
+func (s *service) importedBasis(ctx context.Context, q *cost.Question, a *cost.Answer) (Basis, error) {
 	out := newBasis(q, a)
 	var err error
 	if out.Incomplete, err = s.incompleteMonths(ctx, q); err != nil {

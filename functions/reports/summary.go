@@ -97,7 +97,7 @@ func (s *service) history(ctx context.Context, q cost.Question, m cost.Month) (h
 	h.previous = money.Sum(all.Days[before:first]...)
 	h.month = cost.Answer{
 		Total: money.Sum(all.Days[first:]...), Days: all.Days[first:],
-		Estimated: all.Estimated[first:],
+		Estimated: all.Estimated[first:], Attribution: all.Attribution,
 	}
 	if len(all.Unconverted) > 0 {
 		h.month.Unconverted, err = s.unconverted(ctx, q, m)

@@ -87,8 +87,15 @@ func (s *service) listTeams(ctx context.Context, in *report.Asked) (TeamCosts, e
 	if err != nil {
 		return TeamCosts{}, err
 	}
-	b, err := s.basis(ctx, &q, &sp.answer)
+	b, err := s.teamBasis(ctx, &q, sp)
 	return TeamCosts{b, newTeamCosts(sp), append([]string{}, sp.fellBack...)}, err
+}
+
+// teamBasis returns the basis of a report of teams.
+func (s *service) teamBasis(ctx context.Context, q *cost.Question, sp *teamSplit) (Basis, error) {
+	out, err := s.importedBasis(ctx, q, &sp.answer)
+	out.attribute(q, sp.answer.Attribution, sp.changed)
+	return out, err
 }
 
 // newTeamCosts returns the cost of each team in cents. The teams add up to the total, each team's parts add up to the
@@ -157,7 +164,7 @@ func (in *TeamInput) missing() error {
 }
 
 // splitTeam starts the split for the report of one team. The team and the rules take one round trip; if there are
-// rules, the other teams take one more.
+// rules, the other teams take one more. For Unassigned the teams take one more.
 func (s *service) splitTeam(ctx context.Context, in *TeamInput, q *cost.Question) (string, *teamSplit, error) {
 	id := in.TeamID
 	if id == unassignedPath {
@@ -175,12 +182,17 @@ func (s *service) splitTeam(ctx context.Context, in *TeamInput, q *cost.Question
 	if q.Within == nil && q.Filter[cost.TeamDim] == nil && len(saved) > 0 {
 		sp.rules = rulesOf(saved)
 		sp.names, err = s.labels(ctx, cost.TeamDim)
-	} else if ok {
+	}
+	if ok && err == nil {
 		var t teams.Team
 		t, err = table.Decode[teams.Team](it)
-		sp.names[cost.TeamDim][id] = t.Name
+		sp.names[cost.TeamDim][id], sp.changed = t.Name, t.DefinedAt()
 	}
-	if err == nil && id != "" && sp.names[cost.TeamDim][id] == "" {
+	switch {
+	case err != nil:
+	case id == "":
+		sp.changed, err = s.definedAt(ctx, &cost.Question{Dims: []string{cost.TeamDim}, Within: q.Within})
+	case sp.names[cost.TeamDim][id] == "":
 		err = in.missing()
 	}
 	return id, sp, err
@@ -223,7 +235,7 @@ func (s *service) getTeam(ctx context.Context, in *teamInput) (TeamReport, error
 		return TeamReport{}, err
 	}
 	out := newTeamReport(&q, sp, id, services)
-	if out.Basis, err = s.basis(ctx, &q, &sp.answer); err != nil {
+	if out.Basis, err = s.teamBasis(ctx, &q, sp); err != nil {
 		return TeamReport{}, err
 	}
 	out.TotalUSD = out.CostUSD
@@ -357,7 +369,7 @@ func (s *service) teamTrends(ctx context.Context, in *teamTrendInput) (TeamTrend
 		days[i] = lines[i].days
 	}
 	out := TeamTrends{Granularity: in.Granularity, Items: make([]TeamTrendPoint, len(b.first))}
-	if out.Basis, err = s.basis(ctx, &q, &sp.answer); err != nil {
+	if out.Basis, err = s.teamBasis(ctx, &q, sp); err != nil {
 		return out, err
 	}
 	for i, p := range b.points(sp.answer.Total) {

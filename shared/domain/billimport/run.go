@@ -35,6 +35,7 @@ type Input struct {
 	Withdraw  bool   `json:"withdraw,omitempty"`  // the upload is withdrawn
 	First     bool   `json:"first,omitempty"`     // the account is newly connected: prices of its regions are fetched
 	Rebuild   bool   `json:"rebuild,omitempty"`   // costs are rebuilt after a change of teams, groups or accounts
+	Closed    bool   `json:"closed,omitempty"`    // a rebuild of closed months, which continues from call to call
 	// the known costs of resources are updated; with an account, the prices of its regions are fetched before
 	Renewal bool `json:"renewal,omitempty"`
 }

@@ -102,6 +102,7 @@ func (r *reader) stand(dim string, budgets []Budget, which []int, out []State) e
 		out[i] = budgets[i].Stand(&History{
 			First: from, Billed: billed[value], Usage: usage[value], Settled: r.settled(&budgets[i]),
 		}, r.now)
+		out[i].Attribution = cost.NewAttribution(r.periods, out[i].From, out[i].To)
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"lamplighter.dev/functions/pricesync"
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/testkit/apitest"
@@ -89,5 +90,24 @@ func TestSyncPrices_EstimatesAgainOnlyWhatHasFailed(t *testing.T) {
 		if did, _ := f.synced(); did.Organizations != want {
 			t.Errorf("run %d: %+v, want %d organizations", run, did, want)
 		}
+	}
+}
+
+// The summary of a month is made once, after the estimates of all accounts.
+func TestSyncPrices_LeavesNoSummaryStale(t *testing.T) {
+	f := newFixture(t)
+	inventorytest.Connect(f.Fixture, apitest.Org, inventorytest.Account)
+	f.Clock.Advance(6 * time.Hour)
+	f.synced()
+	march := cost.MonthOf(f.Clock.Now())
+	for _, it := range apitest.Rows[map[string]any](f.Fixture, cost.PK(apitest.Org)) {
+		if it["of"] != nil && it["of"] != it["seq"] {
+			t.Errorf("a stale summary: of %v, seq %v", it["of"], it["seq"])
+		}
+	}
+	all, err := cost.New(f.Platform).Summaries(f.In(apitest.Org), apitest.Org, march, march)
+	f.Must(err)
+	if len(all) != 1 || all[0].Total.Billed.Fixed(4) != "0.6384" {
+		t.Errorf("summaries: %+v; want 0.6384", all)
 	}
 }

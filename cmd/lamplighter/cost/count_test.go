@@ -149,7 +149,7 @@ func TestMeasure_CountsEachKindOfWork(t *testing.T) {
 		t.Skip("SKIPPED: a process has one bubble, and `make cost` measures in it")
 	}
 	synctest.Test(t, func(t *testing.T) {
-		w := Workload{Organizations: 1, Accounts: 1, PerAccount: 60, GroupSize: 5, Users: 1}
+		w := Workload{Organizations: 1, Accounts: 1, PerAccount: 60, GroupSize: 5, Users: 1, CostDays: days}
 		m := measure(t, w)
 		for what, ok := range map[string]bool{
 			"the notifier of bulk actions":              m.Bulks.Calls["notifier"] > 0,

@@ -58,7 +58,7 @@ func measure(t *testing.T, w Workload) (m Measured) {
 func (s *site) others(w Workload) {
 	s.Helper()
 	if w.Lumped {
-		s.connect("999999999999", (w.Accounts-1)*w.PerAccount, everywhere)
+		s.connect("999999999999", (w.Accounts-1)*w.PerAccount, lumped)
 		return
 	}
 	for i := range w.Accounts - 1 {

@@ -65,14 +65,15 @@ func (s *site) found() map[string]Sample {
 	return out
 }
 
-// costs measures the workers of the hour and of the day in a month, or in a lumped organization in some days of one.
-// The days are those after the first hours of a month, so bills begin with few rows and end with those of the month.
+// costs measures the workers of the hour and of the day in w.CostDays days. They are in the middle of a month, so that
+// bills have half of their rows on average.
 func (s *site) costs(bare map[string]Sample, w Workload) Costs {
 	s.Helper()
-	out := Costs{Days: days, Accounts: w.Accounts, Bills: newSample(), Rest: newSample(), Shared: newSample()}
+	out := Costs{Days: w.CostDays, Accounts: w.Accounts, Bills: newSample(), Rest: newSample(), Shared: newSample()}
 	if w.Lumped {
-		out.Days, out.Accounts = 2, 2
+		out.Accounts = 2
 	}
+	s.must(clock.System{}.Sleep(s.Context(), time.Duration((days-w.CostDays)/2)*24*time.Hour))
 	s.Take()
 	for hour := range 24 * out.Days {
 		s.must(clock.System{}.Sleep(s.Context(), time.Hour))

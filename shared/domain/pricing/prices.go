@@ -19,7 +19,9 @@ type ProviderRegion struct{ Provider, Region string }
 func (p ProviderRegion) String() string { return p.Provider + " in " + p.Region }
 
 // Compare orders pairs by their names.
-func (p ProviderRegion) Compare(other ProviderRegion) int { return strings.Compare(p.String(), other.String()) }
+func (p ProviderRegion) Compare(other ProviderRegion) int {
+	return strings.Compare(p.String(), other.String())
+}
 
 func (p ProviderRegion) pk() string { return Prefix + p.Provider + "#" + p.Region }
 

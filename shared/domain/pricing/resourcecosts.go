@@ -76,9 +76,9 @@ type KnownCost struct {
 // costHead names the items that hold the costs of an organization's resources. Old are the parts of the previous head,
 // which a reader may still use. Pending are the parts that are being written, or were when a process died.
 type costHead struct {
-	Generation int64    `json:"generation"` // generation of the parts
-	Change     int64    `json:"change"`     // number of changes of the head; each change is conditioned on it
-	Sum        uint64   `json:"sum"`        // hash of the parts' contents; unchanged costs are not written again
+	Generation int64    `json:"generation"`      // generation of the parts
+	Change     int64    `json:"change"`          // number of changes of the head; each change is conditioned on it
+	Sum        uint64   `json:"sum"`             // hash of the parts' contents; unchanged costs are not written again
 	Bills      string   `json:"bills,omitempty"` // fingerprint of the bills that the costs are of: bills.fingerprint
 	Parts      []string `json:"parts"`
 	Old        []string `json:"old,omitempty"`

@@ -194,7 +194,9 @@ func (s *Store) pairs(ctx context.Context, org string, selects func(*Priceable) 
 }
 
 // needsPrices reports whether resources of a type have a price, or are groups of machines with a price.
-func needsPrices(kind string) bool { return Priced(kind) || kind == cloud.AWSASG || kind == cloud.GCPMIG }
+func needsPrices(kind string) bool {
+	return Priced(kind) || kind == cloud.AWSASG || kind == cloud.GCPMIG
+}
 
 // rate estimates a resource in its running and in its stopped state.
 func (s *Store) rate(t *Table, r Resource) HourlyRate {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"lamplighter.dev/functions/pricesync"
+	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/inventory"
@@ -43,6 +44,24 @@ func TestSyncPrices_EstimatesAnOrganizationOnceANight(t *testing.T) {
 			}
 		}
 		f.Clock.Advance(20 * time.Hour)
+	}
+}
+
+// An organization without resources may connect its first account between two runs of a night.
+func TestSyncPrices_EstimatesTheFirstResourcesInTheSameNight(t *testing.T) {
+	f := newFixture(t)
+	const org = "org_01k0000000000000000000000099"
+	f.Put(identity.DirectoryKey(org), map[string]string{"org": org})
+	if did, _ := f.synced(); did.Organizations != 3 || did.Resources != 5 {
+		t.Errorf("the first run: %+v", did)
+	}
+	inventorytest.Discover(f.Fixture, org, "aws-ec2", cloud.Resource{
+		UID: "i-7", Name: "g", Status: cloud.Running, InstanceType: "m5.large",
+		Facts: cloud.Facts{"platform": "Linux/UNIX", "tenancy": "default"},
+	})
+	f.Clock.Advance(time.Hour)
+	if did, _ := f.synced(); did.Organizations != 1 || did.Priced != 1 {
+		t.Errorf("the second run: %+v; want the organization with its first resource", did)
 	}
 }
 

@@ -51,9 +51,10 @@ func (v *service) signals(s Stage) []signal {
 		},
 		{
 			id: "Defects", figures: []figure{lamplighter("defects-"+s.Name, "Sum")}, threshold: 1,
-			tells: "Work is pending for longer than any machine may run, or was started again too often and is parked, " +
-				"or a report did not add up and was answered 500: search the log for oldestPendingSeconds, parked and " +
-				"unbalancedReports; start parked work by hand, and rebuild the costs of the organization of a report",
+			tells: "Work is pending for longer than any machine may run, or was started again too often and is " +
+				"parked, or a report did not add up and was answered 500: search the log for oldestPendingSeconds, " +
+				"parked and unbalancedReports; start parked work by hand, and rebuild the costs of the organization " +
+				"of a report",
 		},
 		{
 			id: "NearLimits", figures: []figure{lamplighter("limits-"+s.Name, "Sum")}, threshold: s.Errors,

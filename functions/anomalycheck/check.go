@@ -40,9 +40,9 @@ type state struct {
 func stateKey(org string) table.Key { return anomaly.Key(org, "CHECKED") }
 
 // read reads the inputs of an organization's judgement. It returns nil if they have not changed since the last
-// judgement, if there are no bills, or if the organization has ended. It looks for changes with eventual consistency, at
-// half the price, because nearly every hour finds none. A change that a replica does not have yet is found by the next
-// run. The inputs of a judgement are then read consistently.
+// judgement, if there are no bills, or if the organization has ended. Nearly every hour finds no change, so it looks
+// for one with eventual consistency, at half the price. The next run finds a change that a replica does not have yet.
+// The inputs of a judgement are then read consistently.
 func (r *round) read(ctx context.Context, org string) (*check, error) {
 	changed, err := r.readChanged(table.Eventually(ctx), org)
 	if err != nil || changed == nil {

@@ -96,6 +96,9 @@ func (t *tally) addScheduled() {
 	t.addShare(big.NewRat(days, int64(c.Days)), c.Shared)
 	t.addShare(big.NewRat(int64(days*t.w.Organizations), int64(c.Days)), c.Rest)
 	t.addShare(big.NewRat(int64(days*t.w.Organizations*t.w.Accounts), int64(c.Days*c.Accounts)), c.Bills)
+	if c.Renewals > 0 {
+		t.addShare(big.NewRat(int64(days*t.w.Organizations*renewalsADay), int64(c.Renewals)), c.Renewed)
+	}
 }
 
 func whole(n int) *big.Rat { return new(big.Rat).SetInt64(int64(n)) }

@@ -84,18 +84,42 @@ func (s *site) costs(bare map[string]Sample, w Workload) Costs {
 	s.Helper()
 	out := Costs{Days: w.CostDays, Accounts: w.Accounts, Bills: newSample(), Rest: newSample(), Shared: newSample()}
 	if w.Lumped {
-		out.Accounts = 2
+		out.Accounts, out.Renewed = 1, newSample()
 	}
 	s.must(clock.System{}.Sleep(s.Context(), time.Duration((days-w.CostDays)/2)*24*time.Hour))
 	s.Take()
 	for hour := range 24 * out.Days {
-		s.must(clock.System{}.Sleep(s.Context(), time.Hour))
+		s.must(clock.System{}.Sleep(s.Context(), time.Hour-gathering))
+		lumpedDue := s.lumped != "" && billimport.DuePK(s.Platform.Clock.Now()) == billimport.DueKey(s.lumped).PK
 		did, shared := s.hour(bare, hour%24)
 		bills := did.only(billimport.Worker)
-		out.Bills, out.Rest = out.Bills.plus(bills), out.Rest.plus(did.minus(bills))
-		out.Shared = out.Shared.plus(shared)
+		out.Rest, out.Shared = out.Rest.plus(did.minus(bills)), out.Shared.plus(shared)
+		if !lumpedDue {
+			out.Bills = out.Bills.plus(bills)
+		}
+		s.must(clock.System{}.Sleep(s.Context(), gathering))
+		s.renewals(bare, &out)
 	}
 	return out
+}
+
+// gathering is the time in which the changes of a minute are gathered, and an update of all costs begins.
+const gathering = 3 * time.Minute
+
+// renewals measures the work that the sweeper starts some minutes after imports: the update of the known costs of all
+// resources of a large organization, and rebuilds of costs.
+func (s *site) renewals(bare map[string]Sample, out *Costs) {
+	s.Helper()
+	did := s.beyond(bare, worker{"sweeper", s.Sweep})
+	some := did.only(billimport.Worker)
+	out.Rest = out.Rest.plus(did.minus(some))
+	switch {
+	case some.Calls[billimport.Worker] == 0:
+	case s.lumped != "": // an update is three calls: plan, import and finish
+		out.Renewals, out.Renewed = out.Renewals+some.Calls[billimport.Worker]/3, out.Renewed.plus(some)
+	default:
+		out.Bills = out.Bills.plus(some)
+	}
 }
 
 // hour runs the workers of an hour of the day, and returns their usage beyond that in a service without organizations,
@@ -103,10 +127,12 @@ func (s *site) costs(bare map[string]Sample, w Workload) Costs {
 func (s *site) hour(bare map[string]Sample, hour int) (took, shared Sample) {
 	s.Helper()
 	took, shared = newSample(), newSample()
-	for _, w := range append(s.hourly(), worker{"sweeper", s.Sweep}, worker{"auditlinker", s.LinkAudit}) {
+	for _, w := range append(s.hourly(), worker{"auditlinker", s.LinkAudit}) {
 		took = took.plus(s.beyond(bare, w))
 	}
-	const firstPrices, reminding = 1, 6 // as the schedules of pricesync and reminder
+	// Bills are due in the first hours of a measured day. The prices come later, so that the updates of costs after
+	// imports are not theirs.
+	const firstPrices, reminding = 12, 18
 	prices, reminder := s.daily()[0], s.daily()[1]
 	switch {
 	case hour >= firstPrices && hour < firstPrices+priceRuns:

@@ -38,6 +38,7 @@ type site struct {
 	cloud   cloud.Provider
 	calls   map[string]int // of clouds, so far
 	bulks   int            // bulk actions, so far
+	lumped  string         // the account that stands for others; "" without one
 }
 
 // patient is the simulated cloud with the polling delays of AWS. The simulated kinds are usually looked at sooner.

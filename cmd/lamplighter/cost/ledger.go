@@ -161,8 +161,8 @@ type Costs struct {
 	Bills    Sample // of billingsync, for the bills of Accounts accounts
 	Accounts int
 	Rest     Sample // of all other workers
-	// Renewed is the usage of billingsync for Renewals updates of the costs of all resources, of which a large
-	// organization makes renewalsADay, however many accounts it has.
+	// Renewed is the usage of billingsync for the updates of the costs of all resources after Renewals imports. A large
+	// organization makes renewalsADay such updates, however many accounts it has.
 	Renewed  Sample
 	Renewals int
 	Shared   Sample // of pricesync, for the lists of prices of all organizations

@@ -92,7 +92,7 @@ func Samples(m Measured) string {
 	}
 	row(fmt.Sprintf("bills of %d accounts in %d days", m.Costs.Accounts, m.Costs.Days), m.Costs.Bills)
 	if m.Costs.Renewals > 0 {
-		row(fmt.Sprintf("%d updates of the costs of all resources", m.Costs.Renewals), m.Costs.Renewed)
+		row(fmt.Sprintf("updates of the costs of all resources after %d imports", m.Costs.Renewals), m.Costs.Renewed)
 	}
 	row(fmt.Sprintf("lists of prices of all organizations in %d days", m.Costs.Days), m.Costs.Shared)
 	row(fmt.Sprintf("prices, estimates, anomalies and budgets in %d days", m.Costs.Days), m.Costs.Rest)

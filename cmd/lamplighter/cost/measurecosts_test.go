@@ -85,6 +85,7 @@ func (s *site) costs(bare map[string]Sample, w Workload) Costs {
 	out := Costs{Days: w.CostDays, Accounts: w.Accounts, Bills: newSample(), Rest: newSample(), Shared: newSample()}
 	if w.Lumped {
 		out.Accounts, out.Renewed = 1, newSample()
+		out.Renewals = 2 * out.Days // after the imports of two accounts each day
 	}
 	s.must(clock.System{}.Sleep(s.Context(), time.Duration((days-w.CostDays)/2)*24*time.Hour))
 	s.Take()
@@ -115,8 +116,8 @@ func (s *site) renewals(bare map[string]Sample, out *Costs) {
 	out.Rest = out.Rest.plus(did.minus(some))
 	switch {
 	case some.Calls[billimport.Worker] == 0:
-	case s.lumped != "": // an update is three calls: plan, import and finish
-		out.Renewals, out.Renewed = out.Renewals+some.Calls[billimport.Worker]/3, out.Renewed.plus(some)
+	case s.lumped != "":
+		out.Renewed = out.Renewed.plus(some)
 	default:
 		out.Bills = out.Bills.plus(some)
 	}

@@ -23,6 +23,7 @@ import (
 func measure(t *testing.T, w Workload) (m Measured) {
 	t.Helper()
 	s := open(t)
+	s.awaitMonth()
 	m.Template = s.template(&m)
 	m.Bare = s.bare()
 	s.beginOrganization()
@@ -51,6 +52,16 @@ func measure(t *testing.T, w Workload) (m Measured) {
 	m.Archived = s.archived(&m, w)
 	s.stored(m.Bytes, w)
 	return m
+}
+
+// awaitMonth waits for the beginning of a month, so that every organization is measured on the same days.
+func (s *site) awaitMonth() {
+	s.Helper()
+	now := s.Platform.Clock.Now().UTC()
+	first := time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC)
+	if first.Before(now) {
+		s.must(clock.System{}.Sleep(s.Context(), first.AddDate(0, 1, 0).Sub(now)))
+	}
 }
 
 // others connects the accounts of w except the one that is measured, so that passes and groups read an index of the

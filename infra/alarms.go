@@ -27,10 +27,6 @@ type signal struct {
 	wide      bool // only where Stage.Wide: small stages do without it
 }
 
-// longestPending is one hour more than the longest TimeoutSeconds of our machines, a day, in seconds. An erasure
-// waits for most of that day.
-const longestPending = 25 * 3600
-
 // signals returns the signals of the stage. Each service's developer guide describes its AWS metrics under "metrics";
 // the metrics of the namespace Lamplighter come from the metric filters of template.yaml.
 func (v *service) signals(s Stage) []signal {
@@ -54,17 +50,11 @@ func (v *service) signals(s Stage) []signal {
 				"when you have read it",
 		},
 		{
-			id: "OldestPending", figures: []figure{lamplighter("oldestPendingSeconds-"+s.Name, "Maximum")},
-			threshold: longestPending,
-			tells: "Work is pending for longer than any machine may run: the sweeper cannot start it, or it ends " +
-				"without being done",
-		},
-		{
-			// the signal Refused says less
-			id: "UnbalancedReports", figures: []figure{lamplighter("unbalancedReports-"+s.Name, "Sum")}, threshold: 1,
-			wide: true,
-			tells: "A report did not add up and was answered 500: search the log for unbalancedReports, which names " +
-				"the organization and the sums, and rebuild its costs",
+			id: "Defects", figures: []figure{lamplighter("defects-"+s.Name, "Sum")}, threshold: 1,
+			tells: "Work is pending for longer than any machine may run, or was started again too often and is " +
+				"parked, or a report did not add up and was answered 500: search the log for oldestPendingSeconds, " +
+				"parked and unbalancedReports; start parked work by hand, and rebuild the costs of the organization " +
+				"of a report",
 		},
 		{
 			id: "NearLimits", figures: []figure{lamplighter("limits-"+s.Name, "Sum")}, threshold: s.Errors,
@@ -91,10 +81,6 @@ func (v *service) signals(s Stage) []signal {
 			id: "AuthorizerThrottles", figures: []figure{ofFunction(s, "authorizer", "Throttles", "Sum")},
 			threshold: 1, wide: true,
 			tells: "Requests find no authorizer free and are answered 500: reserve more for it",
-		},
-		{
-			id: "ParkedWork", figures: []figure{lamplighter("parkedWork-"+s.Name, "Sum")}, threshold: 1, wide: true,
-			tells: "Work was started again too often and is parked: look why it fails, then start it by hand",
 		},
 	}
 	for _, f := range v.functions {

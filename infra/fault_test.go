@@ -231,15 +231,17 @@ var faults = map[string]map[string]func(d *deployment){
 			d.ends("lamplighter-"+d.stage.Name+"-bulk-action/Chunks", "FAILED", "x")
 		},
 	},
-	"OldestPending": {"work waits for more than a day": func(d *deployment) { d.swept(100_000, 0) }},
-	"UnbalancedReports": {"a report does not add up": func(d *deployment) {
-		for _, l := range d.lines(func(p *platform.Platform, _ *clock.Manual) {
-			p.Log.Warn("a report does not add up", "unbalancedReports", 1, "org", "org_a")
-		}) {
-			d.log(l)
-		}
-	}},
-	"ParkedWork": {"work is parked": func(d *deployment) { d.swept(20, 1) }},
+	"Defects": {
+		"work waits for more than a day": func(d *deployment) { d.swept(100_000, 0) },
+		"work is parked":                 func(d *deployment) { d.swept(20, 1) },
+		"a report does not add up": func(d *deployment) {
+			for _, l := range d.lines(func(p *platform.Platform, _ *clock.Manual) {
+				p.Log.Warn("a report does not add up", "unbalancedReports", 1, "org", "org_a")
+			}) {
+				d.log(l)
+			}
+		},
+	},
 	"TableThrottles": {
 		"writes of a key are refused": func(d *deployment) {
 			d.measure(10,

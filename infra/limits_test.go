@@ -13,10 +13,19 @@ import (
 	"lamplighter.dev/infra/stacks"
 )
 
+// longestPending is one hour more than the longest TimeoutSeconds of our machines, a day, in seconds. An erasure
+// waits for most of that day.
+const longestPending = 25 * 3600
+
 // Work that is pending for longer than its machine may run has stopped. The work of a plan is pending from the end of
 // its event on (workqueue.Work.Until), and given up two days after it at the latest. Operators must be told earlier
 // than that.
 func TestOldestPending_IsLongerThanAnyMachineRuns(t *testing.T) {
+	template, err := os.ReadFile("../template.yaml")
+	if want := fmt.Sprintf("$.oldestPendingSeconds >= %d)", longestPending); err != nil ||
+		!strings.Contains(string(template), want) {
+		t.Errorf("template.yaml has no filter with %q; %v", want, err)
+	}
 	files, err := filepath.Glob("../statemachines/*.asl.json")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("%d state machines, %v", len(files), err)

@@ -46,6 +46,10 @@ func (w *worker) importAccount(ctx context.Context, in Share) (Share, error) {
 	if err != nil {
 		return in, err
 	}
+	if w.isDiscovering(&a) {
+		in.WaitSeconds = pause
+		return in, nil
+	}
 	s := &session{worker: w, in: in, account: a, pace: newPace(w.p.Clock)}
 	if err = s.begin(ctx); err != nil {
 		return in, err

@@ -126,6 +126,11 @@ const (
 	pause       = 2 // seconds
 )
 
+// isDiscovering reports whether the import of an account must wait for its first discovery.
+func (w *worker) isDiscovering(a *inventory.Account) bool {
+	return a.Status == inventory.AccountConnecting && w.p.Clock.Now().Sub(a.CreatedAt) < discovering
+}
+
 // plan divides a run into one share per account.
 func (w *worker) plan(ctx context.Context, in billimport.Input) (Planned, error) {
 	out := Planned{Input: in, Done: true, Shares: []Share{}}
@@ -140,7 +145,7 @@ func (w *worker) plan(ctx context.Context, in billimport.Input) (Planned, error)
 		if err != nil {
 			return out, err
 		}
-		if a.Status == inventory.AccountConnecting && w.p.Clock.Now().Sub(a.CreatedAt) < discovering {
+		if w.isDiscovering(&a) {
 			return Planned{Input: in, WaitSeconds: pause}, nil
 		}
 		out.Shares = append(out.Shares, Share{Input: in})

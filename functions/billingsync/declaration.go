@@ -27,8 +27,8 @@ var Declaration = platform.Declaration{
 			inventory.AccountPartition, // when its bills were last read
 		},
 	}),
-	Tasks:    []string{billimport.Machine, billimport.UploadMachine},
-	Starts:   []string{billimport.Machine},
+	Tasks:    []string{billimport.Machine, billimport.AccountMachine, billimport.UploadMachine},
+	Starts:   []string{billimport.AccountMachine},
 	Opens:    []string{inventory.AccountSecret},
 	Schedule: "rate(1 hour)",
 	Clouds:   true,

@@ -102,7 +102,8 @@ func newFixtureWith(t *testing.T, more cloud.Providers) *fixture {
 func (s *fixture) run(handlers map[string]workflow.Handler) {
 	s.Helper()
 	names := map[string]string{"DiscoveryFunctionArn": "discovery", "BillingsyncFunctionArn": "billingsync"}
-	machines, err := workflow.LoadMachines(apitest.Machines(s, "discovery", domain.Machine, domain.UploadMachine),
+	machines, err := workflow.LoadMachines(
+		apitest.Machines(s, "discovery", domain.Machine, domain.AccountMachine, domain.UploadMachine),
 		names)
 	s.Must(err)
 	s.engine, err = workflow.NewEmbedded(workflow.Parts{

@@ -46,7 +46,7 @@ func (p passing) Sleep(ctx context.Context, d time.Duration) error {
 // service returns the machines of bills and of discovery, and their functions.
 func (s *fixture) service() killpoint.Service {
 	return killpoint.Service{
-		Machines:  apitest.Machines(s, "discovery", domain.Machine, domain.UploadMachine),
+		Machines:  apitest.Machines(s, "discovery", domain.Machine, domain.AccountMachine, domain.UploadMachine),
 		Functions: map[string]string{"DiscoveryFunctionArn": "discovery", "BillingsyncFunctionArn": "billingsync"},
 		Clock:     passing{clocktest.NewHurried(speed), s.clk},
 		Handlers: func(p *platform.Platform) map[string]workflow.Handler {

@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"lamplighter.dev/functions/pricesync"
+	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/testkit/apitest"
@@ -42,6 +44,24 @@ func TestSyncPrices_EstimatesAnOrganizationOnceANight(t *testing.T) {
 			}
 		}
 		f.Clock.Advance(20 * time.Hour)
+	}
+}
+
+// An organization without resources may connect its first account between two runs of a night.
+func TestSyncPrices_EstimatesTheFirstResourcesInTheSameNight(t *testing.T) {
+	f := newFixture(t)
+	const org = "org_01k0000000000000000000000099"
+	f.Put(identity.DirectoryKey(org), map[string]string{"org": org})
+	if did, _ := f.synced(); did.Organizations != 3 || did.Resources != 5 {
+		t.Errorf("the first run: %+v", did)
+	}
+	inventorytest.Discover(f.Fixture, org, "aws-ec2", cloud.Resource{
+		UID: "i-7", Name: "g", Status: cloud.Running, InstanceType: "m5.large",
+		Facts: cloud.Facts{"platform": "Linux/UNIX", "tenancy": "default"},
+	})
+	f.Clock.Advance(time.Hour)
+	if did, _ := f.synced(); did.Organizations != 1 || did.Priced != 1 {
+		t.Errorf("the second run: %+v; want the organization with its first resource", did)
 	}
 }
 
@@ -89,5 +109,24 @@ func TestSyncPrices_EstimatesAgainOnlyWhatHasFailed(t *testing.T) {
 		if did, _ := f.synced(); did.Organizations != want {
 			t.Errorf("run %d: %+v, want %d organizations", run, did, want)
 		}
+	}
+}
+
+// The summary of a month is made once, after the estimates of all accounts.
+func TestSyncPrices_LeavesNoSummaryStale(t *testing.T) {
+	f := newFixture(t)
+	inventorytest.Connect(f.Fixture, apitest.Org, inventorytest.Account)
+	f.Clock.Advance(6 * time.Hour)
+	f.synced()
+	march := cost.MonthOf(f.Clock.Now())
+	for _, it := range apitest.Rows[map[string]any](f.Fixture, cost.PK(apitest.Org)) {
+		if it["of"] != nil && it["of"] != it["seq"] {
+			t.Errorf("a stale summary: of %v, seq %v", it["of"], it["seq"])
+		}
+	}
+	all, err := cost.New(f.Platform).Summaries(f.In(apitest.Org), apitest.Org, march, march)
+	f.Must(err)
+	if len(all) != 1 || all[0].Total.Billed.Fixed(4) != "0.6384" {
+		t.Errorf("summaries: %+v; want 0.6384", all)
 	}
 }

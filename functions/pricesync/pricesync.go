@@ -112,7 +112,7 @@ func (r *round) update(ctx context.Context, orgs []string) error {
 			errs = append(errs, fmt.Errorf("estimate what %s has: %w", org, err))
 			continue
 		}
-		if !r.again[org] {
+		if !r.again[org] && did.Resources > 0 { // the first account may be connected in an hour
 			errs = append(errs, r.rotation.MarkDone(ctx, org, r.night, r.Clock.Now()))
 		}
 		r.did.Organizations++

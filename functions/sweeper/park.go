@@ -25,6 +25,7 @@ type ending struct{ function, task string }
 // endings are the endings of all machines. An erasure has none: it must not be reported as over before it is.
 var endings = map[string]ending{
 	"action":            {"executor", "abandon"},
+	"bill-account":      {"billingsync", "giveUp"},
 	"bill-upload":       {"billingsync", "giveUp"},
 	"billing-sync":      {"billingsync", "giveUp"},
 	"bulk-action":       {"executor", "finish"},

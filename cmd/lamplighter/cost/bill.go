@@ -4,6 +4,9 @@ import (
 	"math/big"
 	"slices"
 	"strings"
+
+	"lamplighter.dev/shared/domain/billimport"
+	"lamplighter.dev/shared/domain/discovery"
 )
 
 // Line is one line of a bill. Free is the part of USD that AWS's permanent free allowances cover.
@@ -93,6 +96,9 @@ func (t *tally) addScheduled() {
 	t.addShare(big.NewRat(days, int64(c.Days)), c.Shared)
 	t.addShare(big.NewRat(int64(days*t.w.Organizations), int64(c.Days)), c.Rest)
 	t.addShare(big.NewRat(int64(days*t.w.Organizations*t.w.Accounts), int64(c.Days*c.Accounts)), c.Bills)
+	if c.Renewals > 0 {
+		t.addShare(big.NewRat(int64(days*t.w.Organizations*renewalsADay), int64(c.Renewals)), c.Renewed)
+	}
 }
 
 func whole(n int) *big.Rat { return new(big.Rat).SetInt64(int64(n)) }
@@ -114,9 +120,9 @@ func Compute(p Prices, w Workload, m Measured) Bill {
 	t.add(w.Organizations*w.Accounts, m.First)
 	t.add(w.passes(), m.Pass)
 	t.add(w.collections(), m.Collection)
-	t.add(w.bulkPairs(), m.Bulks)
+	t.addShare(big.NewRat(int64(w.bulkPairs()), int64(max(m.Pairs, 1))), m.Bulks)
 	t.addScheduled()
-	t.add(w.bulkPairs()/2, m.Archived)
+	t.addShare(big.NewRat(int64(w.bulkPairs()), int64(max(m.ArchivedPairs, 1))), m.Archived)
 	plus(t.puts, whole(w.Organizations*lists))
 	t.add(w.users()*mailsAMonth, m.Mail)
 	asked, signed := 0, 0
@@ -177,16 +183,20 @@ func (t *tally) lines(p Prices, asked, signed int) []Line {
 
 // addMachines adds the lines of Step Functions.
 func (t *tally) addMachines(out *priced) {
-	of := map[string]*big.Rat{"discovery": new(big.Rat), "billing-sync": new(big.Rat), "": new(big.Rat)}
+	actions, discoveries, bills := new(big.Rat), new(big.Rat), new(big.Rat)
 	for machine, n := range t.machines {
-		if of[machine] == nil {
-			machine = ""
+		switch machine {
+		case discovery.Machine:
+			plus(discoveries, n)
+		case billimport.Machine, billimport.AccountMachine:
+			plus(bills, n)
+		default:
+			plus(actions, n)
 		}
-		plus(of[machine], n)
 	}
-	out.add("Step Functions: actions", "transitions", of[""])
-	out.add("Step Functions: discovery", "transitions", of["discovery"])
-	out.add("Step Functions: bills", "transitions", of["billing-sync"])
+	out.add("Step Functions: actions", "transitions", actions)
+	out.add("Step Functions: discovery", "transitions", discoveries)
+	out.add("Step Functions: bills", "transitions", bills)
 }
 
 // addTable adds the lines of DynamoDB.

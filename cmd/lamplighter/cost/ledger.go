@@ -119,11 +119,11 @@ func (s Sample) combine(t Sample, times int) Sample {
 	return out
 }
 
-// only returns the usage of a function and its machine within s. Calls to KMS and S3 are those of the function.
-func (s Sample) only(function, machine string) Sample {
+// only returns the usage of a function within s. All machines, and calls to KMS and S3, are its own.
+func (s Sample) only(function string) Sample {
 	out := newSample()
 	out.Calls[function], out.Units[function] = s.Calls[function], s.Units[function]
-	out.Millis[function], out.Transitions[machine] = s.Millis[function], s.Transitions[machine]
+	out.Millis[function], out.Transitions = s.Millis[function], s.Transitions
 	out.KeyCalls, out.Puts, out.Gets = s.KeyCalls, s.Puts, s.Gets
 	return out
 }
@@ -136,20 +136,22 @@ func add(out, more map[string]int, times int) {
 
 // Measured is the usage of one organization of a size.
 type Measured struct {
-	First      Sample            // the first discovery of an account, and the import of its bills
-	Pass       Sample            // a pass over an account without changes
-	Collection Sample            // a pass that also collects the metrics of the day before
-	Bulks      Sample            // a stop and a start of a group, from the requests to their ends and notifications
-	Requests   map[string]Sample // by method and path
-	Bare       map[string]Sample // a run of each scheduled worker in a service without organizations, by its folder
-	Found      map[string]Sample // a run of each worker of the minute with the organization, when no work is due
-	Archived   Sample            // the actions of two pairs of bulk actions, with their history
-	Costs      Costs
-	Mail       Sample          // delivered
-	Bytes      map[string]int  // left in the table by a resource, an action, a request; and in S3 by all line items
-	Memory     map[string]int  // MB of each function
-	Template   map[string]bool // options that template.yaml switches on
-	Traced     string          // the share of requests that X-Ray traces, a decimal; "" is none
+	First         Sample // the first discovery of an account, and the import of its bills
+	Pass          Sample // a pass over an account without changes
+	Collection    Sample // a pass that also collects the metrics of the day before
+	Bulks         Sample // Pairs stops and starts of a group, from the requests to their ends and notifications
+	Pairs         int
+	Requests      map[string]Sample // by method and path
+	Bare          map[string]Sample // a run of each scheduled worker in a service without organizations, by its folder
+	Found         map[string]Sample // a run of each worker of the minute with the organization, when no work is due
+	Archived      Sample            // the actions of ArchivedPairs pairs of bulk actions, with their history
+	ArchivedPairs int
+	Costs         Costs
+	Mail          Sample          // delivered
+	Bytes         map[string]int  // left in the table by a resource, an action, a request; and in S3 by all line items
+	Memory        map[string]int  // MB of each function
+	Template      map[string]bool // options that template.yaml switches on
+	Traced        string          // the share of requests that X-Ray traces, a decimal; "" is none
 }
 
 // Costs is what the workers of the hour, of the night and of the day use for an organization in Days days, beyond
@@ -159,5 +161,9 @@ type Costs struct {
 	Bills    Sample // of billingsync, for the bills of Accounts accounts
 	Accounts int
 	Rest     Sample // of all other workers
+	// Renewed is the usage of billingsync for the updates of the costs of all resources after Renewals imports. A large
+	// organization makes renewalsADay such updates, however many accounts it has.
+	Renewed  Sample
+	Renewals int
 	Shared   Sample // of pricesync, for the lists of prices of all organizations
 }

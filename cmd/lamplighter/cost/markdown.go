@@ -78,12 +78,12 @@ func Samples(m Measured) string {
 	row("first discovery of an account", m.First)
 	row("pass over it without changes", m.Pass)
 	row("pass that collects metrics, once a day", m.Collection)
-	row("stop and start of a group", m.Bulks)
+	row(fmt.Sprintf("%d stops and starts of a group", m.Pairs), m.Bulks)
 	for _, r := range requests {
 		row("`"+r.Method+" "+r.Path+"`", m.Requests[r.Method+" "+r.Path])
 	}
 	row("a mail, with the request for it", m.Mail)
-	row("archiving two stops and starts of a group", m.Archived)
+	row(fmt.Sprintf("archiving %d stops and starts of a group", m.ArchivedPairs), m.Archived)
 	for _, worker := range slices.Sorted(maps.Keys(runs)) {
 		row("run of `"+worker+"` without organizations", m.Bare[worker])
 		if eachMinute(worker) {
@@ -91,6 +91,9 @@ func Samples(m Measured) string {
 		}
 	}
 	row(fmt.Sprintf("bills of %d accounts in %d days", m.Costs.Accounts, m.Costs.Days), m.Costs.Bills)
+	if m.Costs.Renewals > 0 {
+		row(fmt.Sprintf("updates of the costs of all resources after %d imports", m.Costs.Renewals), m.Costs.Renewed)
+	}
 	row(fmt.Sprintf("lists of prices of all organizations in %d days", m.Costs.Days), m.Costs.Shared)
 	row(fmt.Sprintf("prices, estimates, anomalies and budgets in %d days", m.Costs.Days), m.Costs.Rest)
 	return b.String()

@@ -14,6 +14,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"lamplighter.dev/infra/stacks"
+	"lamplighter.dev/shared/domain/billimport"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/testkit/tabletest"
 )
@@ -22,34 +23,45 @@ import (
 func measure(t *testing.T, w Workload) (m Measured) {
 	t.Helper()
 	s := open(t)
+	s.awaitMonth()
 	m.Template = s.template(&m)
 	m.Bare = s.bare()
 	s.beginOrganization()
 	s.others(w)
 	m.Requests = map[string]Sample{}
-	s.Take()
-	account := s.connect("111122223333", w.PerAccount, everywhere)
+	account := s.connectMeasured(w)
 	m.First = s.linked(m.Bare, s.sample(account))
-	m.Collection = s.pass(m.Bare, account) // the first one that has something to measure
-	m.Pass = s.pass(m.Bare, account)
 	m.Costs = s.costs(m.Bare, w)
 	s.logIn(s.org) // the token has expired
 	acted := s.connect("444455556666", 2*w.GroupSize, together)
 	group, resource := s.group(acted, w.GroupSize)
-	s.bulk(group, "stop") // the first delta, and work that only the first stop does
-	s.bulk(group, "start")
-	s.sample(acted)
+	s.settle(w, group)
+	s.linked(m.Bare, s.sample(account))
+	m.Collection = s.pass(m.Bare, account) // the first one that has something to measure
+	m.Pass = s.pass(m.Bare, account)
+	m.Bulks, m.Pairs = s.pairs(m.Bare, w, acted, group)
+	for range m.Pairs / 2 { // the deltas that requests read on average
+		s.cycle(group, 1)
+	}
+	s.logIn(s.org)
 	s.linked(m.Bare, newSample())
-	s.bulk(group, "stop")
-	s.bulk(group, "start")
-	m.Bulks = s.linked(m.Bare, s.sample(acted))
 	s.requests(&m, group, resource)
 	m.Mail = s.mail()
-	m.Found = s.found()
+	m.Found = s.found(m.Bare)
 	m.Bytes = map[string]int{"line items": s.folderSize("line-items") / m.Costs.Accounts}
 	m.Archived = s.archived(&m, w)
 	s.stored(m.Bytes, w)
 	return m
+}
+
+// awaitMonth waits for the beginning of a month, so that every organization is measured on the same days.
+func (s *site) awaitMonth() {
+	s.Helper()
+	now := s.Platform.Clock.Now().UTC()
+	first := time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC)
+	if first.Before(now) {
+		s.must(clock.System{}.Sleep(s.Context(), first.AddDate(0, 1, 0).Sub(now)))
+	}
 }
 
 // others connects the accounts of w except the one that is measured, so that passes and groups read an index of the
@@ -57,11 +69,24 @@ func measure(t *testing.T, w Workload) (m Measured) {
 func (s *site) others(w Workload) {
 	s.Helper()
 	if w.Lumped {
-		s.connect("999999999999", (w.Accounts-1)*w.PerAccount, everywhere)
+		s.lumped = s.connect("999999999999", (w.Accounts-1)*w.PerAccount, lumped)
 		return
 	}
 	for i := range w.Accounts - 1 {
 		s.connect(fmt.Sprintf("9999999%05d", i), w.PerAccount, everywhere)
+	}
+}
+
+// connectMeasured connects the account that is measured, and takes the usage before that. Its bills are not due in the
+// hours of those of the lumped account.
+func (s *site) connectMeasured(w Workload) string {
+	s.Helper()
+	for i := 0; ; i++ {
+		s.Take()
+		account := s.connect(fmt.Sprintf("1111222233%02d", i), w.PerAccount, everywhere)
+		if s.lumped == "" || billimport.DueKey(account).PK != billimport.DueKey(s.lumped).PK {
+			return account
+		}
 	}
 }
 
@@ -73,11 +98,12 @@ func (s *site) pass(bare map[string]Sample, account string) Sample {
 	return s.linked(bare, s.sample(account))
 }
 
-// repeated returns the usage of the second run of do, when there is nothing left to do.
+// repeated returns the usage of the second run of do, a minute after the first, when there is nothing left to do.
 func (s *site) repeated(do func(context.Context) error) Sample {
 	s.Helper()
 	s.must(do(s.Context()))
 	s.must(s.AwaitIdle(s.Context()))
+	s.must(clock.System{}.Sleep(s.Context(), time.Minute))
 	s.Take()
 	s.must(do(s.Context()))
 	return s.Take()
@@ -91,55 +117,6 @@ func (s *site) linked(bare map[string]Sample, took Sample) Sample {
 	s.must(s.LinkAudit(s.Context()))
 	s.must(s.Notify(s.Context()))
 	return took.plus(s.Take().minus(bare["auditlinker"]))
-}
-
-// group makes a group of size instances of the account.
-func (s *site) group(account string, size int) (id, resource string) {
-	s.Helper()
-	var found []struct{ ID string }
-	s.ask(http.MethodGet,
-		fmt.Sprintf("/resources?type=aws-ec2&cloud_account_id=%s&schedulable=true&status=running&limit=%d", account,
-			size), nil, &found)
-	if len(found) < size {
-		s.Fatalf("%d of %d instances", len(found), size)
-	}
-	members := make([]map[string]any, size)
-	for i, r := range found[:size] {
-		members[i] = map[string]any{"resourceID": r.ID, "tier": 1, "order": 1}
-	}
-	var made struct{ ID string }
-	s.ask(http.MethodPost, "/resource-groups", map[string]any{"name": "Nightly", "members": members}, &made)
-	s.Take()
-	return made.ID, found[0].ID
-}
-
-// bulk stops or starts the group, and waits until the bulk action has succeeded.
-func (s *site) bulk(group, verb string) {
-	s.Helper()
-	var b struct {
-		ID string `json:"bulkActionID"`
-	}
-	s.ask(http.MethodPost, "/actions/bulk", map[string]string{"type": verb, "groupID": group}, &b)
-	s.must(s.AwaitIdle(s.Context()))
-	s.must(s.Notify(s.Context()))
-	kept := s.Take() // the reads below are not the bulk action's
-	var done struct {
-		Status           string
-		Total, Completed int
-	}
-	s.ask(http.MethodGet, "/actions/bulk/"+b.ID, nil, &done)
-	s.Take()
-	s.put(kept)
-	if done.Status != "completed" || done.Completed != done.Total || done.Total == 0 {
-		s.Fatalf("%s: %+v", verb, done)
-	}
-}
-
-// put sets the usage back to s.
-func (l *Ledger) put(s Sample) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.s = s
 }
 
 // requests measures the second request of each operation.
@@ -195,7 +172,7 @@ func (s *site) archived(m *Measured, w Workload) Sample {
 	if len(files) != lists {
 		s.Fatalf("the archive holds %q", files)
 	}
-	m.Bytes["archived"] = int(size) / (4 * w.GroupSize)
+	m.Bytes["archived"], m.ArchivedPairs = int(size)/(s.bulks*w.GroupSize), s.bulks/2
 	took.Puts = 0 // an organization has an object for each list, however many actions
 	return took
 }
@@ -228,7 +205,7 @@ func (s *site) stored(sum map[string]int, w Workload) {
 		}
 	}
 	sum["resource"] /= w.Accounts*w.PerAccount + 2*w.GroupSize
-	sum["action"] /= 4 * w.GroupSize
+	sum["action"] /= s.bulks * w.GroupSize
 	sum["audit"] /= max(rows, 1)
 }
 

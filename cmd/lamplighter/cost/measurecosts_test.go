@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"lamplighter.dev/functions/pricesync"
+	"lamplighter.dev/functions/scheduleddiscovery"
 	"lamplighter.dev/shared/domain/billimport"
 	"lamplighter.dev/shared/domain/pricing"
 	"lamplighter.dev/shared/engine/table"
@@ -55,33 +56,71 @@ func (s *site) bare() map[string]Sample {
 	return out
 }
 
-// found returns the usage of a run of each worker of the minute, when no work is due.
-func (s *site) found() map[string]Sample {
+// found returns the usage of a run of each worker of the minute, when no work is due. No discovery is due in a minute
+// without accounts, as in a service without organizations.
+func (s *site) found(bare map[string]Sample) map[string]Sample {
 	s.Helper()
+	for range 5 { // rebuilds of costs begin some minutes after the change that they are for
+		s.must(clock.System{}.Sleep(s.Context(), 3*time.Minute))
+		s.must(s.Sweep(s.Context()))
+		s.must(s.AwaitIdle(s.Context()))
+		s.must(s.LinkAudit(s.Context()))
+	}
 	out := map[string]Sample{}
 	for _, w := range s.minutely() {
-		out[w.folder] = s.repeated(w.run)
+		if out[w.folder] = bare[w.folder]; w.folder != scheduleddiscovery.Declaration.Name {
+			out[w.folder] = s.repeated(w.run)
+		}
+		if wrote := out[w.folder].Units[w.folder].WriteUnits; wrote > bare[w.folder].Units[w.folder].WriteUnits {
+			s.Fatalf("%s found work, and would count it each minute: %+v", w.folder, out[w.folder])
+		}
 	}
 	return out
 }
 
-// costs measures the workers of the hour and of the day in a month, or in a lumped organization in some days of one.
-// The days are those after the first hours of a month, so bills begin with few rows and end with those of the month.
+// costs measures the workers of the hour and of the day in w.CostDays days. They are in the middle of a month, so that
+// bills have half of their rows on average.
 func (s *site) costs(bare map[string]Sample, w Workload) Costs {
 	s.Helper()
-	out := Costs{Days: days, Accounts: w.Accounts, Bills: newSample(), Rest: newSample(), Shared: newSample()}
+	out := Costs{Days: w.CostDays, Accounts: w.Accounts, Bills: newSample(), Rest: newSample(), Shared: newSample()}
 	if w.Lumped {
-		out.Days, out.Accounts = 2, 2
+		out.Accounts, out.Renewed = 1, newSample()
+		out.Renewals = 2 * out.Days // after the imports of two accounts each day
 	}
+	s.must(clock.System{}.Sleep(s.Context(), time.Duration((days-w.CostDays)/2)*24*time.Hour))
 	s.Take()
 	for hour := range 24 * out.Days {
-		s.must(clock.System{}.Sleep(s.Context(), time.Hour))
+		s.must(clock.System{}.Sleep(s.Context(), time.Hour-gathering))
+		lumpedDue := s.lumped != "" && billimport.DuePK(s.Platform.Clock.Now()) == billimport.DueKey(s.lumped).PK
 		did, shared := s.hour(bare, hour%24)
-		bills := did.only(billimport.Worker, billimport.Machine)
-		out.Bills, out.Rest = out.Bills.plus(bills), out.Rest.plus(did.minus(bills))
-		out.Shared = out.Shared.plus(shared)
+		bills := did.only(billimport.Worker)
+		out.Rest, out.Shared = out.Rest.plus(did.minus(bills)), out.Shared.plus(shared)
+		if !lumpedDue {
+			out.Bills = out.Bills.plus(bills)
+		}
+		s.must(clock.System{}.Sleep(s.Context(), gathering))
+		s.renewals(bare, &out)
 	}
 	return out
+}
+
+// gathering is the time in which the changes of a minute are gathered, and an update of all costs begins.
+const gathering = 3 * time.Minute
+
+// renewals measures the work that the sweeper starts some minutes after imports: the update of the known costs of all
+// resources of a large organization, and rebuilds of costs.
+func (s *site) renewals(bare map[string]Sample, out *Costs) {
+	s.Helper()
+	did := s.beyond(bare, worker{"sweeper", s.Sweep})
+	some := did.only(billimport.Worker)
+	out.Rest = out.Rest.plus(did.minus(some))
+	switch {
+	case some.Calls[billimport.Worker] == 0:
+	case s.lumped != "":
+		out.Renewed = out.Renewed.plus(some)
+	default:
+		out.Bills = out.Bills.plus(some)
+	}
 }
 
 // hour runs the workers of an hour of the day, and returns their usage beyond that in a service without organizations,
@@ -89,10 +128,12 @@ func (s *site) costs(bare map[string]Sample, w Workload) Costs {
 func (s *site) hour(bare map[string]Sample, hour int) (took, shared Sample) {
 	s.Helper()
 	took, shared = newSample(), newSample()
-	for _, w := range append(s.hourly(), worker{"sweeper", s.Sweep}, worker{"auditlinker", s.LinkAudit}) {
+	for _, w := range append(s.hourly(), worker{"auditlinker", s.LinkAudit}) {
 		took = took.plus(s.beyond(bare, w))
 	}
-	const firstPrices, reminding = 1, 6 // as the schedules of pricesync and reminder
+	// Bills are due in the first hours of a measured day. The prices come later, so that the updates of costs after
+	// imports are not theirs.
+	const firstPrices, reminding = 12, 18
 	prices, reminder := s.daily()[0], s.daily()[1]
 	switch {
 	case hour >= firstPrices && hour < firstPrices+priceRuns:
@@ -120,7 +161,7 @@ func (s *site) beyond(bare map[string]Sample, w worker) Sample {
 // fetchPrices fetches the lists of prices that are due, which one organization does for all.
 func (s *site) fetchPrices() Sample {
 	s.Helper()
-	lists, all := 0, s.pairs()
+	lists, all := 0, s.regions()
 	took := s.asPricesync(func(ctx context.Context, p *pricing.Store) {
 		did, err := p.RefreshDue(ctx, all, s.Platform.Clock.Now().Add(time.Hour))
 		s.must(err)
@@ -133,7 +174,7 @@ func (s *site) fetchPrices() Sample {
 // readPrices returns the usage of pricesync for looking at the lists of prices and reading them, once in a run.
 func (s *site) readPrices() Sample {
 	s.Helper()
-	all := s.pairs()
+	all := s.regions()
 	return s.asPricesync(func(ctx context.Context, p *pricing.Store) {
 		did, err := p.RefreshDue(ctx, all, s.Platform.Clock.Now().Add(time.Hour))
 		s.must(err)
@@ -145,8 +186,8 @@ func (s *site) readPrices() Sample {
 	})
 }
 
-// pairs returns the providers and regions of the organization.
-func (s *site) pairs() (all []pricing.ProviderRegion) {
+// regions returns the providers and regions of the organization.
+func (s *site) regions() (all []pricing.ProviderRegion) {
 	s.Helper()
 	s.asPricesync(func(ctx context.Context, p *pricing.Store) {
 		var err error

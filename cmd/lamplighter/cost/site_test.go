@@ -37,6 +37,8 @@ type site struct {
 	refresh string
 	cloud   cloud.Provider
 	calls   map[string]int // of clouds, so far
+	bulks   int            // bulk actions, so far
+	lumped  string         // the account that stands for others; "" without one
 }
 
 // patient is the simulated cloud with the polling delays of AWS. The simulated kinds are usually looked at sooner.
@@ -136,9 +138,11 @@ func (s *site) logIn(org string) {
 	s.token, s.refresh = out.AccessToken, out.RefreshToken
 }
 
-// everywhere is a cloud in 16 regions with all six kinds; together is a cloud of instances in one region.
+// everywhere is a cloud in 16 regions with all six kinds; lumped is one with the bills of this month and the last;
+// together is a cloud of instances in one region.
 var (
 	everywhere = map[string]string{"regions": "16"}
+	lumped     = map[string]string{"regions": "16", "billedMonths": "2"}
 	together   = map[string]string{"regions": "1", "kinds": "aws-ec2"}
 )
 

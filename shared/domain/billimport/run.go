@@ -17,6 +17,10 @@ import (
 // Machine is the state machine that imports bills, named like its file in statemachines/.
 const Machine = "billing-sync"
 
+// AccountMachine is the state machine of the daily import of one account. It has no plan, so it begins with the import:
+// three states instead of seven.
+const AccountMachine = "bill-account"
+
 // UploadMachine is the state machine that imports one uploaded file. It is a separate machine because it waits for
 // people.
 const UploadMachine = "bill-upload"
@@ -40,8 +44,11 @@ type Input struct {
 func (in Input) Organisation() string { return in.Org }
 
 func (in Input) machine() string {
-	if in.UploadID != "" {
+	switch {
+	case in.UploadID != "":
 		return UploadMachine
+	case in.AccountID != "" && !in.First && !in.Renewal:
+		return AccountMachine
 	}
 	return Machine
 }

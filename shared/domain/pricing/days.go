@@ -53,10 +53,18 @@ func (s *Store) estimateDays(ctx context.Context, org string, all *estimates) er
 	}
 	now := s.clock.Now().UTC()
 	var errs []error
+	written := map[cost.Month]bool{}
 	for account, resources := range all.accounts {
 		e := &estimate{org: org, now: now, account: account, native: native[account], resources: resources}
 		for _, m := range e.months() {
-			errs = append(errs, s.estimateMonth(ctx, e, m, periods))
+			some, err := s.estimateMonth(ctx, e, m, periods)
+			written[m] = written[m] || some
+			errs = append(errs, err)
+		}
+	}
+	for m, some := range written { // once for all accounts
+		if some {
+			errs = append(errs, s.costs.Summarize(ctx, org, m))
 		}
 	}
 	return errors.Join(errs...)
@@ -107,41 +115,42 @@ func (e *estimate) covered(m cost.Month, periods []cost.Period) (from, estimated
 	return from, estimated
 }
 
-// estimateMonth writes the days of a month that are not billed.
-func (s *Store) estimateMonth(ctx context.Context, e *estimate, m cost.Month, periods []cost.Period) error {
+// estimateMonth writes the days of a month that are not billed. It reports whether there are any. The caller updates
+// the summary of the month.
+func (s *Store) estimateMonth(ctx context.Context, e *estimate, m cost.Month, periods []cost.Period) (bool, error) {
 	from, estimated := e.covered(m, periods)
 	end := e.now
 	if m.End().Before(end) {
 		end = m.End()
 	}
 	if !from.Before(end) {
-		return nil
+		return false, nil
 	}
 	b, err := s.costs.Begin(ctx, cost.Import{
 		Org: e.org, AccountID: e.account, Provider: e.resources[0].provider, Month: m, Estimated: true,
 		Native: e.native, Fingerprint: "estimate of " + e.now.Format(time.RFC3339), DeliveredAt: e.now,
-		Source: "estimate",
+		Source: "estimate", Unsummarized: true,
 	})
 	if errors.Is(err, cost.ErrSame) || errors.Is(err, cost.ErrOlder) {
-		return nil // another process was faster
+		return true, nil // another process was faster
 	}
 	if err != nil {
-		return fmt.Errorf("estimate %s of %s: %w", m, e.account, err)
+		return false, fmt.Errorf("estimate %s of %s: %w", m, e.account, err)
 	}
 	kept := estimated.Truncate(day) // days before it were estimated when they were over
 	if kept.After(from) {
 		if err = s.keepDays(ctx, e, b, from, kept); err != nil {
-			return err
+			return false, err
 		}
 		from = kept
 	}
 	if err = e.add(b, from, end); err != nil {
-		return err
+		return false, err
 	}
 	if _, err = b.Commit(ctx); err != nil {
-		return fmt.Errorf("write the estimate of %s of %s: %w", m, e.account, err)
+		return false, fmt.Errorf("write the estimate of %s of %s: %w", m, e.account, err)
 	}
-	return nil
+	return true, nil
 }
 
 // keepDays copies the estimates of past days, from the day from to the day before to. All usage of these days is

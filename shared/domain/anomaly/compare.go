@@ -10,8 +10,7 @@ import (
 // comparison is how a day that may be above similar days compares with them.
 type comparison struct {
 	baseline
-	typical baseline // the median of the nine days before
-	unusual bool     // the day is 30 % above the baseline, above the noise, and its cost has not recurred
+	unusual bool // the day is 30 % above the baseline, above the noise, and its cost has not recurred
 }
 
 // dayComparison is a comparison and its day.
@@ -54,24 +53,37 @@ func (s *Series) compare(r *Rules, i int) *comparison {
 	}
 	first := s.firstDay()
 	h := newHistory(s.Days[max(first, i-comparedDays):i])
-	c := s.baselineOn(i, h)
+	c := comparison{baseline: s.baselineOn(i, h)}
 	e := excess{h, c.mean().Float64(), c.excess(s.Days[i])}
 	c.unusual = isUnusual(s.Days[i], &c.baseline) && !(r.NoiseBand && e.amount < h.noise()) &&
 		!e.isOrdinary(i-first, r.MinimumHistory)
 	return &c
 }
 
-// baselineOn returns the baseline of a day: the median of the nine days before, or that of the same weekday or of the
-// interval at which costs recur if it is higher. For a resource the interval counts too if it is clearly lower; the sum
-// of many resources seems to have intervals by chance.
-func (s *Series) baselineOn(i int, h *history) comparison {
-	typical := medianBack(s.Days, i, typicalBack).notNegative()
+// baselineOn returns the baseline of a day: the typical cost, or the median of the same weekday or of the interval at
+// which costs recur if it is higher. For a resource the interval counts too if it is clearly lower; the sum of many
+// resources seems to have intervals by chance.
+func (s *Series) baselineOn(i int, h *history) baseline {
+	typical := s.typicalOn(i, h)
 	similar := medianBack(s.Days, i, h.similarBack()).notNegative()
 	isLower := s.Type == Resource && h.interval > 0 && isUnusual(typical.mean(), &similar)
 	if isLower || similar.isAbove(&typical) {
-		return comparison{baseline: similar, typical: typical}
+		return similar
 	}
-	return comparison{baseline: typical, typical: typical}
+	return typical
+}
+
+// typicalOn returns the typical cost of a day: the median of the nine days before, or that of the 21 days before if it
+// is lower and costs do not recur at an interval. So a slow rise is found.
+func (s *Series) typicalOn(i int, h *history) baseline {
+	recent := medianBack(s.Days, i, typicalBack).notNegative()
+	if h.interval > 0 || len(h.cost) < slowDays || medianOf(h.cost[len(h.cost)-slowDays:]) >= h.typical[len(h.cost)] {
+		return recent
+	}
+	if slow := medianBack(s.Days, i, slowBack).notNegative(); recent.isAbove(&slow) {
+		return slow
+	}
+	return recent
 }
 
 // isUnusual reports whether a cost is 30 % above a baseline.
@@ -79,35 +91,40 @@ func isUnusual(cost money.Amount, base *baseline) bool {
 	return severityOf(scaledExcess(cost, base), base.sum) != ""
 }
 
-// isTypical reports whether a day is clearly below 130 % of each cost that could become its baseline: the median of the
-// nine days before, and that of the days at any interval that is clearly lower. It compares ranks, and so excludes most
-// days at little expense.
+// isTypical reports whether a day is clearly below 130 % of each cost that could become its baseline: the medians of
+// nine and of 21 days before, and that of the days at any interval that is clearly lower. It compares ranks, and so
+// excludes most days at little expense.
 func isTypical(days []money.Amount, i int) bool {
 	rank := days[i].Rank()
 	if rank == math.MaxInt64 { // it is larger than ranks are
 		return false
 	}
+	low := int64(float64(rank) / 1.299)
 	var ranks [longestInterval*repetitions + 1]int64 // by days back; a day that is not known has none
 	for n := 1; n < len(ranks) && n <= i; n++ {
 		ranks[n] = days[i-n].Rank()
 	}
-	typical := typicalRank(ranks[1 : typicalDays+1])
-	least := typical
+	if !mostAbove(ranks[1:typicalDays+1], low) || !mostAbove(ranks[1:slowDays+1], low) {
+		return false
+	}
 	for n := shortestInterval; n <= longestInterval; n++ {
 		repeated := middle(ranks[n], ranks[2*n], ranks[3*n])
-		if 1.299*float64(repeated) < float64(typical) {
-			least = min(least, repeated)
+		if repeated <= low && mostAbove(ranks[1:typicalDays+1], int64(1.299*float64(repeated))) {
+			return false
 		}
 	}
-	return float64(rank) < 1.299*float64(least)
+	return true
 }
 
-// typicalRank returns the median of nine ranks.
-func typicalRank(of []int64) int64 {
-	var sorted [typicalDays]int64
-	copy(sorted[:], of)
-	sortFew(sorted[:])
-	return sorted[typicalDays/2]
+// mostAbove reports whether most numbers, and so their median, are above low.
+func mostAbove(of []int64, low int64) bool {
+	n := 0
+	for _, x := range of {
+		if x > low {
+			n++
+		}
+	}
+	return n > len(of)/2
 }
 
 // notNegative returns the baseline, or 0 for one that refunds have made negative.

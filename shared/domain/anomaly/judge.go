@@ -45,9 +45,19 @@ func (s *Spike) Percent() (money.Amount, bool) {
 }
 
 var (
-	weekBack    = []int{1, 2, 3, 4, 5, 6, 7}
-	typicalBack = []int{1, 2, 3, 4, 5, 6, 7, 8, 9}
+	weekBack    = daysBack(week)
+	typicalBack = daysBack(typicalDays)
+	slowBack    = daysBack(slowDays)
 )
+
+// daysBack returns the numbers from 1 to n.
+func daysBack(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = i + 1
+	}
+	return out
+}
 
 // baseline is a mean before the division, for exact comparisons.
 type baseline struct {
@@ -141,7 +151,7 @@ func (b *baseline) isAbove(other *baseline) bool {
 
 // medianBack returns the median of past days, named by how many days they lie back: one day, or the mean of two.
 func medianBack(days []money.Amount, i int, back []int) baseline {
-	var room [typicalDays]int
+	var room [slowDays]int
 	sorted := append(room[:0], back...)
 	slices.SortFunc(sorted, func(a, b int) int { return days[i-a].Cmp(days[i-b]) })
 	n := len(sorted)

@@ -6,11 +6,10 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// membersDay is what the resources of a scope tell of a day.
-type membersDay struct {
-	excess   money.Amount     // of the resources whose cost is unusual, above their baselines
-	ordinary money.Amount     // what other resources cost above their typical cost, because it recurs or varies
-	back     map[string][]int // the days of the baseline of each unusual resource
+// unusualMembers are the resources of a scope whose cost of a day is unusual.
+type unusualMembers struct {
+	excess money.Amount     // above their baselines
+	back   map[string][]int // the days of the baseline of each
 }
 
 // judge judges a day of a scope by its resources, and by its own past. Its cost is above 0.
@@ -23,51 +22,65 @@ func (r *Rules) judge(s *Series, i int) (Spike, bool) {
 	if len(s.Members) == 0 || !r.WeekdayBaseline {
 		return own, found
 	}
-	day := r.membersOn(s, i)
-	if spike, found := r.spikeOfMembers(s, i, &day); found {
+	unusual := r.unusualMembers(s, i)
+	if spike, found := r.spikeOfMembers(s, i, &unusual); found {
 		return spike, true
 	}
-	if !found || own.NewSpend || day.ordinary.IsZero() {
+	if !found || own.NewSpend {
 		return own, found
 	}
 	rest := Series{Scope: s.Scope, Days: slices.Clone(s.Days[:i+1])}
-	if rest.Days[i] = rest.Days[i].Sub(day.ordinary); rest.Days[i].Sign() <= 0 {
+	if rest.Days[i] = rest.Days[i].Sub(r.ordinaryExcess(s, i)); rest.Days[i].Sign() <= 0 {
 		return Spike{}, false
 	}
 	_, found = r.judgeOwn(&rest, i)
 	return own, found
 }
 
-// membersOn compares the resources of a scope with their similar days. Resources of less than 14 days have none.
-func (r *Rules) membersOn(s *Series, i int) (out membersDay) {
+// isKnown reports whether a resource has cost anything for 14 days, so that it can be compared.
+func (s *Series) isKnown(i int) bool { return s.firstDay() >= 0 && i-s.firstDay() >= leastAge }
+
+func (r *Rules) unusualMembers(s *Series, i int) (out unusualMembers) {
 	for _, m := range s.Members {
-		first := m.firstDay()
-		if first < 0 || i-first < leastAge {
+		if !m.isKnown(i) {
 			continue
 		}
-		switch c := m.compared(r, i); {
-		case c == nil:
-		case c.unusual:
-			out.excess = out.excess.Add(m.Days[i].Sub(c.mean()))
-			if out.back == nil {
-				out.back = map[string][]int{}
-			}
-			out.back[m.ID] = c.back
-		default:
-			out.ordinary = out.ordinary.Add(m.Days[i].Sub(c.typical.mean()))
+		c := m.compared(r, i)
+		if c == nil || !c.unusual {
+			continue
 		}
+		out.excess = out.excess.Add(m.Days[i].Sub(c.mean()))
+		if out.back == nil {
+			out.back = map[string][]int{}
+		}
+		out.back[m.ID] = c.back
 	}
 	return out
 }
 
+// ordinaryExcess returns what the resources that are not unusual cost above their typical cost, because it recurs or
+// varies. It is below 0 if they cost less.
+func (r *Rules) ordinaryExcess(s *Series, i int) (sum money.Amount) {
+	for _, m := range s.Members {
+		if !m.isKnown(i) {
+			continue
+		}
+		if c := m.compared(r, i); c == nil || !c.unusual {
+			typical := medianBack(m.Days, i, typicalBack).notNegative()
+			sum = sum.Add(m.Days[i].Sub(typical.mean()))
+		}
+	}
+	return sum
+}
+
 // spikeOfMembers returns the spike that the unusual resources of a scope make.
-func (r *Rules) spikeOfMembers(s *Series, i int, day *membersDay) (Spike, bool) {
-	base := baseline{sum: s.Days[i].Sub(day.excess), n: 1}
-	if len(day.back) == 0 || r.tooSmall(&base) {
+func (r *Rules) spikeOfMembers(s *Series, i int, unusual *unusualMembers) (Spike, bool) {
+	base := baseline{sum: s.Days[i].Sub(unusual.excess), n: 1}
+	if len(unusual.back) == 0 || r.tooSmall(&base) {
 		return Spike{}, false
 	}
 	spike, found := r.spikeAbove(s.Type, s.Days[i], &base)
-	spike.Members = day.back
+	spike.Members = unusual.back
 	return spike, found
 }
 

@@ -11,6 +11,7 @@ import (
 const (
 	comparedDays = 42 // the days before it that count at all
 	typicalDays  = 9  // its typical cost is their median: it holds at least five working days
+	slowDays     = 21 // or the median of these, if it is lower
 	leastSettled = 4  // with fewer days before it, a day has no typical cost
 	aMonth       = 31 // a younger scope may have a day of the month that it has not had before
 )
@@ -135,7 +136,7 @@ func medianOf(of []float64) float64 {
 }
 
 // sortFew sorts some ten numbers faster than slices.Sort.
-func sortFew[T float64 | int64](of []T) {
+func sortFew(of []float64) {
 	for i, x := range of {
 		for ; i > 0 && of[i-1] > x; i-- {
 			of[i] = of[i-1]

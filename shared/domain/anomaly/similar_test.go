@@ -38,6 +38,7 @@ func TestRules_Judge_ComparesSimilarDays(t *testing.T) {
 	weekends := func(d int) int64 { return choose(d%7 < 2, 300, 20) }
 	workdaysOnly := func(d int) int64 { return choose(d%7 < 2, 20, 300) }
 	growth := func(d int) int64 { return 100 + int64(d)*5/4 }
+	slowRise := func(d int) int64 { return 100 + 5*int64(max(d-38, 0)) }
 	newLevel := func(d int) int64 { return choose(d > 40, 200, 100) }
 	for name, c := range map[string]struct {
 		days     []money.Amount
@@ -57,7 +58,8 @@ func TestRules_Judge_ComparesSimilarDays(t *testing.T) {
 		"a cost after a refund is one of usual days":  {shape(45, 200, on(-5000, 100, 40, 43)), "100"},
 		"growth of one percent a day is none":         {shape(45, 157, growth), ""},
 		"a new level is one for the first days":       {append(shape(40, 200, on(0, 100)), amounts("200")...), "100"},
-		"a new level is none after a week":            {shape(48, 200, newLevel), ""},
+		"a new level is none after eleven days":       {shape(52, 200, newLevel), ""},
+		"a slow rise is one":                          {shape(48, 150, slowRise), "100"},
 		"a scope of 20 days waits for the second day": {shape(20, 300, on(0, 100)), ""},
 		"the second day in a row is one":              {append(shape(20, 300, on(0, 100)), amounts("300")...), "100"},
 	} {

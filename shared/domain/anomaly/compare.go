@@ -53,7 +53,7 @@ func (s *Series) compare(r *Rules, i int) *comparison {
 	}
 	first := s.firstDay()
 	h := newHistory(s.Days[max(first, i-comparedDays):i])
-	c := comparison{baseline: s.baselineOn(i, h)}
+	c := comparison{baseline: s.baselineOn(r, i, h)}
 	e := excess{h, c.mean().Float64(), c.excess(s.Days[i])}
 	c.unusual = isUnusual(s.Days[i], &c.baseline) && !(r.NoiseBand && e.amount < h.noise()) &&
 		!e.isOrdinary(i-first, r.MinimumHistory)
@@ -62,11 +62,11 @@ func (s *Series) compare(r *Rules, i int) *comparison {
 
 // baselineOn returns the baseline of a day: the typical cost, or the median of the same weekday or of the interval at
 // which costs recur if it is higher. For a resource the interval counts too if it is clearly lower; the sum of many
-// resources seems to have intervals by chance.
-func (s *Series) baselineOn(i int, h *history) baseline {
-	typical := s.typicalOn(i, h)
-	similar := medianBack(s.Days, i, h.similarBack()).notNegative()
-	isLower := s.Type == Resource && h.interval > 0 && isUnusual(typical.mean(), &similar)
+// resources seems to have intervals by chance. A lower baseline that is too small to judge by does not count.
+func (s *Series) baselineOn(r *Rules, i int, h *history) baseline {
+	typical := s.typicalOn(r, i, h)
+	similar := medianBack(s.Days, i, h.similarBack())
+	isLower := s.Type == Resource && h.interval > 0 && !r.tooSmall(&similar) && isUnusual(typical.mean(), &similar)
 	if isLower || similar.isAbove(&typical) {
 		return similar
 	}
@@ -75,12 +75,12 @@ func (s *Series) baselineOn(i int, h *history) baseline {
 
 // typicalOn returns the typical cost of a day: the median of the nine days before, or that of the 21 days before if it
 // is lower and costs do not recur at an interval. So a slow rise is found.
-func (s *Series) typicalOn(i int, h *history) baseline {
+func (s *Series) typicalOn(r *Rules, i int, h *history) baseline {
 	recent := medianBack(s.Days, i, typicalBack).notNegative()
 	if h.interval > 0 || len(h.cost) < slowDays || medianOf(h.cost[len(h.cost)-slowDays:]) >= h.typical[len(h.cost)] {
 		return recent
 	}
-	if slow := medianBack(s.Days, i, slowBack).notNegative(); recent.isAbove(&slow) {
+	if slow := medianBack(s.Days, i, slowBack); recent.isAbove(&slow) && !r.tooSmall(&slow) {
 		return slow
 	}
 	return recent

@@ -36,6 +36,7 @@ func choose(first bool, a, b int64) int64 {
 
 func TestRules_Judge_ComparesSimilarDays(t *testing.T) {
 	weekends := func(d int) int64 { return choose(d%7 < 2, 300, 20) }
+	offOnWeekends := func(d int) int64 { return choose(d%7 < 2, 0, 300) }
 	workdaysOnly := func(d int) int64 { return choose(d%7 < 2, 20, 300) }
 	growth := func(d int) int64 { return 100 + int64(d)*5/4 }
 	slowRise := func(d int) int64 { return 100 + 5*int64(max(d-38, 0)) }
@@ -48,6 +49,7 @@ func TestRules_Judge_ComparesSimilarDays(t *testing.T) {
 		"a job that costs twice as much as usual is":  {shape(45, 600, every(5)), "300"},
 		"a job on a day that had none before is":      {shape(46, 300, every(5)), "20"},
 		"a job every nine days is none":               {shape(45, 300, every(9)), ""},
+		"a weekend far above workdays is":             {shape(42, 900, offOnWeekends), "300"},
 		"a weekend that costs as much as workdays is": {shape(42, 300, workdaysOnly), "20"},
 		"jobs at uneven intervals are none":           {shape(45, 300, on(300, 20, 14, 22, 27, 36)), ""},
 		"usage on weekends alone is none":             {shape(42, 300, weekends), ""},

@@ -7,7 +7,9 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -74,13 +76,14 @@ func (a *fixture) bringBills(f *billSet, name string) {
 	}
 }
 
-// sum returns the converted costs of a month in cents, from the charges alone and with rational numbers.
-func (f *billSet) sum(month int, amount func(*bill.Charge) money.Amount) string {
+// sum returns the converted costs of a month in cents, from the charges alone and with rational numbers: those of all
+// charges, or of named resources.
+func (f *billSet) sum(month int, amount func(*bill.Charge) money.Amount, resources ...string) string {
 	sum := new(big.Rat)
 	for _, charges := range f.charges[month] {
 		for i := range charges {
 			rate, ok := f.rates[charges[i].BillingCurrency]
-			if !ok {
+			if !ok || resources != nil && !slices.Contains(resources, charges[i].ResourceID) {
 				continue
 			}
 			exact, _ := new(big.Rat).SetString(rate.String())
@@ -105,6 +108,7 @@ func TestReports_InAnyCurrencyAddUpToAnIndependentSum(t *testing.T) {
 			a.ids = inventorytest.Discover(a.Fixture, ours, "aws-ec2", inventorytest.Instances(6)...)
 			a.web = inventorytest.Team(a.Fixture, ours, "Web", a.ids[0], a.ids[1])
 			a.data = inventorytest.Team(a.Fixture, ours, "Data", a.ids[1], a.ids[2])
+			a.countOrders()
 			for i := range min(setsAtOnce, *sets-n) {
 				f := drawBills(r)
 				a.bringBills(f, strconv.Itoa(n+i))
@@ -148,8 +152,35 @@ func (a *fixture) checkReports(f *billSet) {
 	closed := apitest.Data[[]Snapshot](a.get("/reports/snapshots"))
 	a.Equal("snapshots", closed[0].BilledUSD+" "+closed[1].BilledUSD+" "+closed[0].EffectiveUSD,
 		billed+" "+f.sum(0, billedCost)+" "+effective)
-	a.as("viewer team:"+a.web, "/reports/snapshots").Want(http.StatusOK)
-	a.as("viewer team:"+a.web, "/reports/summary?period=2026-02").Want(http.StatusOK)
+	a.checkScoped(f)
+	units := apitest.Data[UnitReport](a.get("/reports/unit-metrics?granularity=month&period=2026-02"))
+	a.Equal("cost of units", units.Items[0].Items[0].CostUSD, effective)
+}
+
+// checkScoped asks as somebody who sees the team Web alone, whose resources are i-0 and i-1.
+func (a *fixture) checkScoped(f *billSet) {
+	a.Helper()
+	scoped := "viewer team:" + a.web
+	before, billed := f.sum(0, billedCost, "i-0", "i-1"), f.sum(1, billedCost, "i-0", "i-1")
+	s := apitest.Data[MonthSummary](a.as(scoped, "/reports/summary?period=2026-02"))
+	a.Equal("summary of a team", s.TotalCostUSD+" "+s.PreviousUSD, billed+" "+before)
+	b := apitest.Data[Breakdown](a.as(scoped, "/reports/costs/breakdown?period=2026-02&dims=resource_uid"))
+	a.Equal("breakdown of a team", b.TotalUSD, billed)
+	closed := apitest.Data[[]Snapshot](a.as(scoped, "/reports/snapshots"))
+	a.Equal("snapshots of a team", closed[0].BilledUSD+" "+closed[1].BilledUSD, billed+" "+before)
+}
+
+// countOrders makes a unit metric with one order on each day of February.
+func (a *fixture) countOrders() {
+	a.Helper()
+	admin := apitest.Caller(ours, "root", "admin")
+	a.Call(admin, "POST /reports/unit-metrics", `{"name":"orders","unit":"order"}`).Want(http.StatusOK)
+	var values []string
+	for d := range 28 {
+		values = append(values, fmt.Sprintf(`{"date":"2026-02-%02d","value":1}`, d+1))
+	}
+	a.Call(admin, "POST /reports/unit-metrics/orders/values", `{"values":[`+strings.Join(values, ",")+`]}`).
+		Want(http.StatusOK)
 }
 
 // checkItems compares the total of a report, and the sum of its items, with the expected total.

@@ -85,13 +85,68 @@ func (s *scopes) add(of anomaly.ScopeType, id string, row int) {
 // series returns the series of all scopes.
 func (s *scopes) series() []anomaly.Series {
 	out := make([]anomaly.Series, 0, len(s.of))
+	outer := map[anomaly.Scope]*anomaly.Series{}
 	for scope, rows := range s.of {
 		out = append(out, anomaly.Series{
 			Scope: scope, Days: s.sum(rows), Within: s.within(scope, rows),
 			Until: s.index(s.settled(scope.Type, rows)) + 1,
 		})
+		if scope.Type != anomaly.Resource {
+			outer[scope] = &out[len(out)-1]
+		}
+	}
+	for i := range out {
+		if out[i].Type == anomaly.Resource {
+			s.addMember(&out[i], outer)
+		}
 	}
 	return out
+}
+
+// outerScopes are the kinds of scopes that resources are in, besides the organization.
+var outerScopes = [...]struct {
+	of  anomaly.ScopeType
+	key int
+}{{anomaly.CloudAccount, accountKey}, {anomaly.Team, teamKey}, {anomaly.ResourceGroup, groupKey}}
+
+// addMember adds a resource to the members of the scopes that have costs of it.
+func (s *scopes) addMember(resource *anomaly.Series, outer map[anomaly.Scope]*anomaly.Series) {
+	org := outer[anomaly.Scope{Type: anomaly.Org}]
+	org.Members = append(org.Members, resource)
+	rows := s.of[resource.Scope]
+	for n, row := range rows {
+		for _, kind := range outerScopes {
+			id := s.rows[row].Keys[kind.key]
+			scope := outer[anomaly.Scope{Type: kind.of, ID: id}]
+			if scope != nil && len(s.withKey(rows[:n], kind.key, id)) == 0 {
+				scope.Members = append(scope.Members, s.member(resource, kind.key, id))
+			}
+		}
+	}
+}
+
+// withKey returns the rows that have a key.
+func (s *scopes) withKey(rows []int32, key int, id string) (out []int32) {
+	for _, row := range rows {
+		if s.rows[row].Keys[key] == id {
+			out = append(out, row)
+		}
+	}
+	return out
+}
+
+// member returns the costs of a resource in a scope: all of them, or those with a key, such as the share of a team. A
+// group has all of them.
+func (s *scopes) member(resource *anomaly.Series, key int, id string) *anomaly.Series {
+	rows := s.of[resource.Scope]
+	if key == groupKey || len(rows) == 1 {
+		return resource
+	}
+	share := s.withKey(rows, key, id)
+	if len(share) == len(rows) {
+		return resource
+	}
+	return &anomaly.Series{Scope: resource.Scope, Days: s.sum(share)}
 }
 
 func (s *scopes) index(day time.Time) int { return int(day.Sub(s.from) / (24 * time.Hour)) }
@@ -192,20 +247,31 @@ func (s *scopes) contributors(f *anomaly.Finding) ([]anomaly.Contributor, error)
 		dim string
 		key int
 	}{{cost.ServiceDim, serviceKey}, {cost.ResourceDim, resourceKey}, {cost.AccountDim, accountKey}} {
-		parts := map[string][]int32{}
+		parts := map[string]*anomaly.Part{}
 		for _, i := range s.of[f.Scope] {
-			k := s.rows[i].Keys[by.key]
-			parts[k] = append(parts[k], i)
+			s.addPart(parts, f, i, s.rows[i].Keys[by.key])
 		}
 		list := make([]anomaly.Part, 0, len(parts))
 		for _, k := range slices.Sorted(maps.Keys(parts)) {
-			list = append(list, anomaly.Part{Key: k, Days: s.sum(parts[k])})
+			list = append(list, *parts[k])
 		}
-		got, err := f.Contributors(by.dim, list, f.Day)
+		got, err := f.Contributors(by.dim, list)
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, got...)
 	}
 	return out, nil
+}
+
+// addPart adds a row to the part with the given key.
+func (s *scopes) addPart(parts map[string]*anomaly.Part, f *anomaly.Finding, row int32, key string) {
+	p := parts[key]
+	if p == nil {
+		p = &anomaly.Part{Key: key}
+		parts[key] = p
+	}
+	days := s.rows[row].Days
+	p.Cost = p.Cost.Add(days[f.Day])
+	p.Baseline = p.Baseline.Add(f.BaselineOf(s.rows[row].Keys[resourceKey], days, f.Day))
 }

@@ -63,7 +63,7 @@ func (s Severity) rank() int {
 type Gates struct {
 	UsageOnly       bool `json:"usageOnly" doc:"Only charges for usage count: no purchases, taxes, credits and support"`
 	SettledDays     bool `json:"settledDays" doc:"A day is judged when its bills have settled, two days later (Google Cloud: three); off: as soon as the day is complete"`
-	WeekdayBaseline bool `json:"weekdayBaseline" doc:"The baseline is the cost of similar days: the median of the nine days before, or that of the same weekday, or of the interval of 2 to 10 days at which costs recur, if it is higher. Costs that have recurred, or came a month ago, are no anomalies. Off: the baseline is the mean of the seven days before"`
+	WeekdayBaseline bool `json:"weekdayBaseline" doc:"The baseline is the cost of similar days: the median of the nine days before, or of 21 days if it is lower; that of the same weekday, or of the interval of 2 to 10 days at which costs recur, if it is higher; for a resource the interval counts if it is clearly lower, too. Costs that have recurred, or came a month ago, are no anomalies. Accounts, teams, groups and the organization are judged by their anomalous resources, too. Off: the baseline is the mean of the seven days before"`
 	MinimumHistory  bool `json:"minimumHistory" doc:"A scope is judged only if its first cost is at least 14 days old. Until it is 31 days old, it is judged from the second expensive day in a row on, since a monthly cost may be new to it. Off: 4 days"`
 	NoiseBand       bool `json:"noiseBand" doc:"The excess must reach 4 × 1.4826 × the median absolute deviation of the 28 days before, from their median or from what their interval predicts"`
 	Floors          bool `json:"floors" doc:"The excess must reach the floor of its kind of scope"`

@@ -8,10 +8,10 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// Part is the cost of a part of a scope by day, over the days of the scope's series.
+// Part is the cost of a part of a scope on a day, and its baseline.
 type Part struct {
-	Key  string
-	Days []money.Amount
+	Key            string
+	Cost, Baseline money.Amount
 }
 
 // Contributor is the share of a part in a spike, to the cent. The contributors of a dimension add up to the spike.
@@ -27,17 +27,13 @@ type Contributor struct {
 // listed is how many parts of a dimension are listed separately.
 const listed = 9
 
-// Contributors splits the spike on day i by a dimension, the largest part first. All but nine parts are combined into
+// Contributors splits the spike by a dimension, the largest part first. All but nine parts are combined into
 // the last one. If the costs of the parts do not add up to the spike, it returns fault.Internal: they were read from
 // other bills.
-func (s *Spike) Contributors(dim string, parts []Part, i int) ([]Contributor, error) {
+func (s *Spike) Contributors(dim string, parts []Part) ([]Contributor, error) {
 	out := make([]Contributor, len(parts))
 	for n, p := range parts {
-		out[n] = Contributor{Dim: dim, Key: p.Key, Cost: p.Days[i]}
-		if len(s.Back) > 0 {
-			b := mean(p.Days, i, s.Back)
-			out[n].Baseline = b.sum.DivInt(b.n)
-		}
+		out[n] = Contributor{Dim: dim, Key: p.Key, Cost: p.Cost, Baseline: p.Baseline}
 	}
 	slices.SortFunc(out, func(a, b Contributor) int {
 		return cmp.Or(b.Cost.Sub(b.Baseline).Cmp(a.Cost.Sub(a.Baseline)), cmp.Compare(a.Key, b.Key))

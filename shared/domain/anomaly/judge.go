@@ -21,6 +21,10 @@ type Spike struct {
 	Severity Severity
 	NewSpend bool  // there is no baseline that could be judged by
 	Back     []int // how many days before the day those lie that the baseline is made of
+
+	// Members holds Back of each resource whose excess makes up that of the scope; other costs count as expected. It is
+	// nil for a scope that is compared with its own past.
+	Members map[string][]int
 }
 
 // Excess returns the cost above the baseline.
@@ -41,9 +45,19 @@ func (s *Spike) Percent() (money.Amount, bool) {
 }
 
 var (
-	weekBack    = []int{1, 2, 3, 4, 5, 6, 7}
-	typicalBack = []int{1, 2, 3, 4, 5, 6, 7, 8, 9}
+	weekBack    = daysBack(week)
+	typicalBack = daysBack(typicalDays)
+	slowBack    = daysBack(slowDays)
 )
+
+// daysBack returns the numbers from 1 to n.
+func daysBack(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = i + 1
+	}
+	return out
+}
 
 // baseline is a mean before the division, for exact comparisons.
 type baseline struct {
@@ -58,33 +72,32 @@ func (r *Rules) Judge(of ScopeType, days []money.Amount, i int) (Spike, bool) {
 	if days[i].Sign() <= 0 {
 		return Spike{}, false
 	}
-	return r.judge(of, days, i, firstDay(days))
+	s := Series{Scope: Scope{Type: of}, Days: days}
+	return r.judgeOwn(&s, i)
 }
 
-func firstDay(days []money.Amount) int {
-	return slices.IndexFunc(days, func(a money.Amount) bool { return !a.IsZero() })
-}
-
-// judge is Judge with the index of the first day that cost anything.
-func (r *Rules) judge(of ScopeType, days []money.Amount, i, first int) (Spike, bool) {
-	age, least := i-first, leastDays
+// judgeOwn judges a day of a series by the days before it. Its cost is above 0.
+func (r *Rules) judgeOwn(s *Series, i int) (Spike, bool) {
+	first, least := s.firstDay(), leastDays
 	if r.MinimumHistory {
 		least = leastAge
 	}
+	age := i - first
 	if first < 0 || age < least {
-		return r.newSpend(of, days, i)
+		return r.newSpend(s.Type, s.Days, i)
 	}
 	if r.WeekdayBaseline && age >= leastAge {
-		return r.judgeSimilar(of, days, i, first)
+		return r.judgeSimilar(s, i)
 	}
-	base := mean(days, i, weekBack[:min(trailing, age)])
+	base := mean(s.Days, i, weekBack[:min(trailing, age)])
 	if r.tooSmall(&base) {
-		return r.newSpend(of, days, i)
+		return r.newSpend(s.Type, s.Days, i)
 	}
-	return r.spikeAbove(of, days[i], &base, func(excess float64) bool {
-		before := history{cost: floatsOf(days[max(first, i-bandDays):i])}
-		return r.NoiseBand && excess < before.noise()
-	})
+	before := history{cost: floatsOf(s.Days[max(first, i-bandDays):i])}
+	if above := base.excess(s.Days[i]); r.NoiseBand && above < before.noise() {
+		return Spike{}, false
+	}
+	return r.spikeAbove(s.Type, s.Days[i], &base)
 }
 
 // tooSmall reports whether a baseline cannot be judged by.
@@ -92,40 +105,44 @@ func (r *Rules) tooSmall(b *baseline) bool {
 	return b.sum.Sign() <= 0 || b.sum.Cmp(r.MinUSD.MulInt(b.n)) < 0
 }
 
-// judgeSimilar compares a day with similar days: the baseline is the median of the nine days before, or that of the
-// same weekday or of the interval at which costs recur when it is higher.
-func (r *Rules) judgeSimilar(of ScopeType, days []money.Amount, i, first int) (Spike, bool) {
-	base := medianBack(days, i, typicalBack)
-	if excess := scaledExcess(days[i], &base); !r.tooSmall(&base) && severityOf(excess, base.sum) == "" {
-		return Spike{}, false // for a higher baseline, too
-	}
-	h := newHistory(days[max(first, i-comparedDays):i])
-	if similar := medianBack(days, i, h.similarBack()); similar.isAbove(&base) {
-		base = similar
-	}
-	if r.tooSmall(&base) {
-		return r.newSpend(of, days, i)
-	}
-	return r.spikeAbove(of, days[i], &base, func(above float64) bool {
-		e := excess{h, base.sum.Float64() / float64(base.n), above}
-		return r.NoiseBand && above < h.noise() || e.isOrdinary(i-first, r.MinimumHistory)
-	})
-}
-
-// spikeAbove returns the spike of a cost above its baseline. It returns false if the excess is too small, or ordinary.
-func (r *Rules) spikeAbove(of ScopeType, cost money.Amount, base *baseline, ordinary func(float64) bool) (Spike, bool) {
-	excess := scaledExcess(cost, base)
-	severity := severityOf(excess, base.sum)
-	if severity == "" || r.belowFloor(of, excess, base.n) || ordinary(excess.Float64()/float64(base.n)) {
+// judgeSimilar compares a day with similar days.
+func (r *Rules) judgeSimilar(s *Series, i int) (Spike, bool) {
+	c := s.compared(r, i)
+	if c == nil {
 		return Spike{}, false
 	}
-	return Spike{Cost: cost, Baseline: base.sum.DivInt(base.n), Severity: severity, Back: base.back}, true
+	if r.tooSmall(&c.baseline) {
+		return r.newSpend(s.Type, s.Days, i)
+	}
+	if !c.unusual {
+		return Spike{}, false
+	}
+	return r.spikeAbove(s.Type, s.Days[i], &c.baseline)
+}
+
+// spikeAbove returns the spike of a cost above its baseline. It returns false if the excess is too small.
+func (r *Rules) spikeAbove(of ScopeType, cost money.Amount, base *baseline) (Spike, bool) {
+	excess := scaledExcess(cost, base)
+	severity := severityOf(excess, base.sum)
+	if severity == "" || r.belowFloor(of, excess, base.n) {
+		return Spike{}, false
+	}
+	return Spike{Cost: cost, Baseline: base.mean(), Severity: severity, Back: base.back}, true
 }
 
 // scaledExcess returns the excess of a cost above its baseline, times the number of days of the baseline.
 func scaledExcess(cost money.Amount, base *baseline) money.Amount {
 	return cost.MulInt(base.n).Sub(base.sum)
 }
+
+// excess returns how far a cost is above a baseline.
+func (b *baseline) excess(cost money.Amount) float64 {
+	excess := scaledExcess(cost, b)
+	return excess.Float64() / float64(b.n)
+}
+
+// mean returns the baseline, rounded at the last place of an Amount.
+func (b baseline) mean() money.Amount { return b.sum.DivInt(b.n) }
 
 // isAbove compares the means of two baselines.
 func (b *baseline) isAbove(other *baseline) bool {
@@ -134,7 +151,7 @@ func (b *baseline) isAbove(other *baseline) bool {
 
 // medianBack returns the median of past days, named by how many days they lie back: one day, or the mean of two.
 func medianBack(days []money.Amount, i int, back []int) baseline {
-	var room [typicalDays]int
+	var room [slowDays]int
 	sorted := append(room[:0], back...)
 	slices.SortFunc(sorted, func(a, b int) int { return days[i-a].Cmp(days[i-b]) })
 	n := len(sorted)

@@ -206,7 +206,7 @@ func TestRules_Pass_TheNarrowestScopeThatExplainsItIsToldOf(t *testing.T) {
 
 func TestSpike_Contributors_SumToTheSpikeToTheCent(t *testing.T) {
 	const n = 25
-	parts := make([]Part, n)
+	parts, costs := make([]Part, n), make([][]money.Amount, n)
 	whole := make([]money.Amount, 36)
 	for p := range parts {
 		parts[p].Key = fmt.Sprintf("part%02d", p)
@@ -215,7 +215,7 @@ func TestSpike_Contributors_SumToTheSpikeToTheCent(t *testing.T) {
 			if d == 35 && p == 4 {
 				a = money.FromInt(500)
 			}
-			parts[p].Days = append(parts[p].Days, a)
+			costs[p] = append(costs[p], a)
 			whole[d] = whole[d].Add(a)
 		}
 	}
@@ -224,7 +224,10 @@ func TestSpike_Contributors_SumToTheSpikeToTheCent(t *testing.T) {
 	if !found {
 		t.Fatal("no spike")
 	}
-	got, err := s.Contributors("service_name", parts, 35)
+	for p := range parts {
+		parts[p].Cost, parts[p].Baseline = costs[p][35], s.BaselineOf("", costs[p], 35)
+	}
+	got, err := s.Contributors("service_name", parts)
 	if err != nil || len(got) != listed+1 || got[0].Key != "part04" || !got[listed].Others {
 		t.Fatalf("%+v, %v", got, err)
 	}
@@ -235,8 +238,8 @@ func TestSpike_Contributors_SumToTheSpikeToTheCent(t *testing.T) {
 	if cost != s.Cost.Round(2) || base != s.Baseline.Round(2) || excess != cost.Sub(base) {
 		t.Errorf("%s - %s = %s; want %s - %s", cost, base, excess, s.Cost.Round(2), s.Baseline.Round(2))
 	}
-	parts[0].Days[35] = money.FromInt(9)
-	if _, err = s.Contributors("service_name", parts, 35); err == nil {
+	parts[0].Cost = money.FromInt(9)
+	if _, err = s.Contributors("service_name", parts); err == nil {
 		t.Error("parts of other bills are taken")
 	}
 }

@@ -13,6 +13,25 @@ type Series struct {
 	Days   []money.Amount
 	Within []Scope // the scopes that contain all of it, except the organization
 	Until  int     // the days from this index on are not judged: they have not settled, or their bills are missing
+
+	// Members are the costs of each resource in an account, a group, a team or the organization, which can have other
+	// costs besides. A pass compares the series of resources among its own once for all scopes.
+	Members []*Series
+
+	first      int             // 1 + the day of the first cost; 0 if it is not known yet
+	unusual    []dayComparison // the days from … to upTo that are not typical
+	from, upTo int
+}
+
+// firstDay returns the first day that cost anything, or -1.
+func (s *Series) firstDay() int {
+	if s.first == 0 {
+		s.first = 1 + slices.IndexFunc(s.Days, func(a money.Amount) bool { return !a.IsZero() })
+		if s.first == 0 {
+			return -1
+		}
+	}
+	return s.first - 1
 }
 
 // Finding is an anomalous day of a scope.
@@ -29,9 +48,12 @@ type Finding struct {
 func (f *Finding) Tells() bool { return !f.Continues && f.ExplainedBy == nil }
 
 // Pass judges the days of all series from the index from on. It returns the findings by day, then from the widest
-// scope to the narrowest. It judges each series on its own, so it needs memory only for the findings.
+// scope to the narrowest.
 func (r *Rules) Pass(all []Series, from int) []Finding {
 	var out []Finding
+	for i := range all {
+		all[i].compareFrom(r, from)
+	}
 	for i := range all {
 		out = r.series(&all[i], from, out)
 	}
@@ -53,14 +75,13 @@ func (r *Rules) Pass(all []Series, from int) []Finding {
 }
 
 func (r *Rules) series(s *Series, from int, out []Finding) []Finding {
-	first := firstDay(s.Days)
 	for i := from; i < min(s.Until, len(s.Days)); i++ {
 		if s.Days[i].Sign() <= 0 {
 			continue
 		}
-		if spike, found := r.judge(s.Type, s.Days, i, first); found {
+		if spike, found := r.judge(s, i); found {
 			f := Finding{Scope: s.Scope, Spike: spike, Day: i, within: s.Within}
-			f.Continues = r.Latch && r.highestBefore(s, i, first) >= spike.Severity.rank()
+			f.Continues = r.Latch && r.highestBefore(s, i) >= spike.Severity.rank()
 			out = append(out, f)
 		}
 	}
@@ -68,9 +89,9 @@ func (r *Rules) series(s *Series, from int, out []Finding) []Finding {
 }
 
 // highestBefore returns the highest severity of the anomalous days that lie right before the day i.
-func (r *Rules) highestBefore(s *Series, i, first int) (highest int) {
+func (r *Rules) highestBefore(s *Series, i int) (highest int) {
 	for i--; i >= 0 && s.Days[i].Sign() > 0; i-- {
-		spike, found := r.judge(s.Type, s.Days, i, first)
+		spike, found := r.judge(s, i)
 		if !found {
 			break
 		}

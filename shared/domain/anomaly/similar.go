@@ -11,6 +11,7 @@ import (
 const (
 	comparedDays = 42 // the days before it that count at all
 	typicalDays  = 9  // its typical cost is their median: it holds at least five working days
+	slowDays     = 21 // or the median of these, if it is lower
 	leastSettled = 4  // with fewer days before it, a day has no typical cost
 	aMonth       = 31 // a younger scope may have a day of the month that it has not had before
 )
@@ -41,24 +42,76 @@ type history struct {
 
 	interval   int       // in days; 0 for a series that does not recur at one
 	deviations []float64 // of the recent days from the pattern, absolute
+
+	room [2*comparedDays + 1 + 2*patternDays]float64 // for the numbers above
 }
 
 func newHistory(days []money.Amount) *history {
-	h := &history{cost: floatsOf(days), typical: make([]float64, len(days)+1)}
-	for i := range h.typical {
-		h.typical[i] = medianOf(h.cost[max(0, i-typicalDays):i])
+	h := &history{}
+	n := len(days)
+	h.cost, h.typical = h.room[:n], h.room[n:2*n+1]
+	for i := range days {
+		h.cost[i] = max(approximate(&days[i]), 0)
 	}
-	h.findInterval()
+	h.setTypical()
+	h.findInterval(h.room[2*n+1:2*n+1:2*n+1+patternDays], h.room[2*n+1+patternDays:2*n+1+patternDays])
 	return h
+}
+
+// setTypical sets the typical costs. It keeps the days before a day sorted.
+func (h *history) setTypical() {
+	var room [typicalDays]float64
+	sorted := room[:0]
+	for i, cost := range h.cost {
+		h.typical[i] = middleOf(sorted)
+		at := len(sorted) // the place of a new number, or of the oldest one
+		if at < typicalDays {
+			sorted = sorted[:at+1]
+		} else {
+			at = slices.Index(sorted, h.cost[i-typicalDays])
+		}
+		for ; at > 0 && sorted[at-1] > cost; at-- {
+			sorted[at] = sorted[at-1]
+		}
+		for ; at+1 < len(sorted) && sorted[at+1] < cost; at++ {
+			sorted[at] = sorted[at+1]
+		}
+		sorted[at] = cost
+	}
+	h.typical[len(h.cost)] = middleOf(sorted)
+}
+
+// middleOf returns the median of sorted numbers; 0 of none.
+func middleOf(sorted []float64) float64 {
+	n := len(sorted)
+	switch {
+	case n == 0:
+		return 0
+	case n%2 == 1:
+		return sorted[n/2]
+	}
+	return (sorted[n/2-1] + sorted[n/2]) / 2
 }
 
 // floatsOf returns costs as floats; refunds are 0.
 func floatsOf(days []money.Amount) []float64 {
 	out := make([]float64, len(days))
 	for i := range days {
-		out[i] = max(days[i].Float64(), 0)
+		out[i] = max(approximate(&days[i]), 0)
 	}
 	return out
+}
+
+// rankUnit is the amount of one rank.
+const rankUnit = (1 << 64) / 1e30
+
+// approximate returns an amount to about ten decimal places, many times as fast as Float64.
+func approximate(a *money.Amount) float64 {
+	rank := a.Rank()
+	if rank == math.MaxInt64 {
+		return a.Float64()
+	}
+	return float64(rank) * rankUnit
 }
 
 // similarBack returns how many days the days lie back that are similar to the judged one: by the interval at which
@@ -78,23 +131,28 @@ func (h *history) similarBack() (back []int) {
 func medianOf(of []float64) float64 {
 	var room [comparedDays]float64
 	sorted := append(room[:0], of...)
-	slices.Sort(sorted)
-	n := len(sorted)
-	switch {
-	case n == 0:
-		return 0
-	case n%2 == 1:
-		return sorted[n/2]
+	sortFew(sorted)
+	return middleOf(sorted)
+}
+
+// sortFew sorts some ten numbers faster than slices.Sort.
+func sortFew(of []float64) {
+	for i, x := range of {
+		for ; i > 0 && of[i-1] > x; i-- {
+			of[i] = of[i-1]
+		}
+		of[i] = x
 	}
-	return (sorted[n/2-1] + sorted[n/2]) / 2
 }
 
 // findInterval finds the interval that explains the recent days best, if it explains them much better than the typical
-// cost does.
-func (h *history) findInterval() {
-	typical := h.deviationsOf(func(i int) (float64, bool) { return h.typical[i], true })
-	h.deviations = typical
-	least := trimmedMean(typical)
+// cost does. It uses the memory of best and next.
+func (h *history) findInterval(best, next []float64) {
+	for i := h.firstRecent(); i < len(h.cost); i++ {
+		best = append(best, math.Abs(h.cost[i]-h.typical[i]))
+	}
+	h.deviations = best
+	least := trimmedMean(best)
 	if least <= unevenShare*mean64(h.cost[max(0, len(h.cost)-patternDays):]) {
 		return
 	}
@@ -103,35 +161,43 @@ func (h *history) findInterval() {
 		if _, known := h.repeated(len(h.cost), interval); !known {
 			continue
 		}
-		got := h.deviationsOf(func(i int) (float64, bool) { return h.repeated(i, interval) })
-		mean := trimmedMean(got)
-		if better := mean < least || h.interval == 0 && mean <= least; better && len(got) >= leastPattern {
-			least, h.interval, h.deviations = mean*clearlyBetter, interval, got
+		next = h.deviationsBy(interval, next[:0])
+		mean := trimmedMean(next)
+		if better := mean < least || h.interval == 0 && mean <= least; better && len(next) >= leastPattern {
+			least, h.interval = mean*clearlyBetter, interval
+			h.deviations, next = next, h.deviations
 		}
 	}
 }
 
-// deviationsOf returns the differences between the costs of the recent days and the costs that a pattern predicts.
-func (h *history) deviationsOf(expected func(day int) (float64, bool)) []float64 {
-	out := make([]float64, 0, patternDays)
-	for i := max(week, len(h.cost)-patternDays); i < len(h.cost); i++ {
-		if e, known := expected(i); known {
-			out = append(out, math.Abs(h.cost[i]-e))
+// firstRecent returns the first day whose cost shows the pattern.
+func (h *history) firstRecent() int { return max(week, len(h.cost)-patternDays) }
+
+// deviationsBy appends the differences between the costs of the recent days and those that an interval predicts.
+func (h *history) deviationsBy(interval int, to []float64) []float64 {
+	for i := h.firstRecent(); i < len(h.cost); i++ {
+		if e, known := h.repeated(i, interval); known {
+			to = append(to, math.Abs(h.cost[i]-e))
 		}
 	}
-	return out
+	return to
 }
 
 // repeated returns the cost of a day by an interval: the median of the days one, two and three intervals before. It
 // returns false if fewer than two of these are known.
 func (h *history) repeated(day, interval int) (float64, bool) {
-	var room [repetitions]float64
-	before := room[:0]
-	for i := day - interval; i >= 0 && len(before) < repetitions; i -= interval {
-		before = append(before, h.cost[i])
+	if day < 2*interval {
+		return 0, false
 	}
-	return medianOf(before), len(before) > 1
+	a, b := h.cost[day-interval], h.cost[day-2*interval]
+	if day < repetitions*interval {
+		return (a + b) / 2, true
+	}
+	return middle(a, b, h.cost[day-repetitions*interval]), true
 }
+
+// middle returns the median of three numbers.
+func middle[T float64 | int64](a, b, c T) T { return max(min(a, b), min(max(a, b), c)) }
 
 func mean64(of []float64) float64 {
 	sum := 0.0
@@ -141,10 +207,20 @@ func mean64(of []float64) float64 {
 	return sum / float64(max(len(of), 1))
 }
 
-// trimmedMean returns the mean without the largest numbers.
+// trimmedMean returns the mean without the two largest numbers.
 func trimmedMean(of []float64) float64 {
-	sorted := slices.Sorted(slices.Values(of))
-	return mean64(sorted[:max(0, len(sorted)-ignoredDays)])
+	if len(of) <= ignoredDays {
+		return 0
+	}
+	sum, largest, second := 0.0, 0.0, 0.0
+	for _, x := range of {
+		sum += x
+		if x > largest {
+			x, largest = largest, x
+		}
+		second = max(second, x)
+	}
+	return (sum - largest - second) / float64(len(of)-ignoredDays)
 }
 
 // noise returns the excess that the scope's ordinary variation reaches.

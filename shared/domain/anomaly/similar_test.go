@@ -36,7 +36,10 @@ func choose(first bool, a, b int64) int64 {
 
 func TestRules_Judge_ComparesSimilarDays(t *testing.T) {
 	weekends := func(d int) int64 { return choose(d%7 < 2, 300, 20) }
+	offOnWeekends := func(d int) int64 { return choose(d%7 < 2, 0, 300) }
+	workdaysOnly := func(d int) int64 { return choose(d%7 < 2, 20, 300) }
 	growth := func(d int) int64 { return 100 + int64(d)*5/4 }
+	slowRise := func(d int) int64 { return 100 + 5*int64(max(d-38, 0)) }
 	newLevel := func(d int) int64 { return choose(d > 40, 200, 100) }
 	for name, c := range map[string]struct {
 		days     []money.Amount
@@ -46,6 +49,8 @@ func TestRules_Judge_ComparesSimilarDays(t *testing.T) {
 		"a job that costs twice as much as usual is":  {shape(45, 600, every(5)), "300"},
 		"a job on a day that had none before is":      {shape(46, 300, every(5)), "20"},
 		"a job every nine days is none":               {shape(45, 300, every(9)), ""},
+		"a weekend far above workdays is":             {shape(42, 900, offOnWeekends), "300"},
+		"a weekend that costs as much as workdays is": {shape(42, 300, workdaysOnly), "20"},
 		"jobs at uneven intervals are none":           {shape(45, 300, on(300, 20, 14, 22, 27, 36)), ""},
 		"usage on weekends alone is none":             {shape(42, 300, weekends), ""},
 		"usage of a month ago is none":                {shape(45, 350, on(300, 20, 14)), ""},
@@ -55,7 +60,8 @@ func TestRules_Judge_ComparesSimilarDays(t *testing.T) {
 		"a cost after a refund is one of usual days":  {shape(45, 200, on(-5000, 100, 40, 43)), "100"},
 		"growth of one percent a day is none":         {shape(45, 157, growth), ""},
 		"a new level is one for the first days":       {append(shape(40, 200, on(0, 100)), amounts("200")...), "100"},
-		"a new level is none after a week":            {shape(48, 200, newLevel), ""},
+		"a new level is none after eleven days":       {shape(52, 200, newLevel), ""},
+		"a slow rise is one":                          {shape(48, 150, slowRise), "100"},
 		"a scope of 20 days waits for the second day": {shape(20, 300, on(0, 100)), ""},
 		"the second day in a row is one":              {append(shape(20, 300, on(0, 100)), amounts("300")...), "100"},
 	} {

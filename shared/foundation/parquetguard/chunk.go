@@ -29,7 +29,8 @@ type Chunk struct {
 	pageBytes  int64 // and of the current page
 	header     []byte
 	body       []byte
-	served     int // bytes of header and body that were read
+	waiting    *waitingPage // the current page, until its body is read; nil if body has it
+	served     int          // bytes of header and body that were read
 	at         int64
 	err        error
 }
@@ -69,6 +70,10 @@ func (c *Chunk) Close() {
 	c.replaceEstimate(&c.pageBytes, 0)
 	c.replaceEstimate(&c.dictBytes, 0)
 	c.file.giveBack(c.body)
+	if c.waiting != nil {
+		c.file.giveBack(c.waiting.packed)
+		c.waiting = nil
+	}
 	if c.in.Size() == readAhead {
 		c.file.readers = append(c.file.readers, c.in)
 	}
@@ -84,26 +89,44 @@ func (c *Chunk) ReadAt(p []byte, off int64) (int, error) {
 	if off != c.at+pagesOffset || c.in == nil {
 		return 0, errors.New("the pages of a column can only be read one after the other")
 	}
-	if c.err == nil && c.served == len(c.header)+len(c.body) {
+	if c.err == nil && c.isServed() {
 		c.err = c.load()
 	}
 	if c.err != nil {
 		return 0, c.err
 	}
-	n := 0
-	if c.served < len(c.header) {
-		n = copy(p, c.header[c.served:])
+	n := c.serve(p)
+	if c.err != nil {
+		return 0, c.err
 	}
-	if from := c.served + n - len(c.header); from >= 0 {
-		n += copy(p[n:], c.body[from:])
-	}
-	c.served += n
 	c.at += int64(n)
-	if c.served == len(c.header)+len(c.body) { // other columns can use the buffer
+	if c.isServed() { // other columns can use the buffer
 		c.file.giveBack(c.body)
 		c.header, c.body, c.served = nil, nil, 0
 	}
 	return n, nil
+}
+
+func (c *Chunk) isServed() bool { return c.waiting == nil && c.served == len(c.header)+len(c.body) }
+
+// serve puts the next bytes of the current page into p and returns their number.
+func (c *Chunk) serve(p []byte) (n int) {
+	if c.served < len(c.header) {
+		n = copy(p, c.header[c.served:])
+		c.served += n
+		if c.waiting != nil || c.served < len(c.header) {
+			return n
+		}
+	}
+	if c.waiting != nil {
+		if size := c.waiting.size(); len(p) >= size {
+			return c.serveWaiting(p[:size])
+		}
+		c.unpackWaiting(c.file.takeBuffer(c.waiting.size()))
+	}
+	more := copy(p[n:], c.body[c.served-len(c.header):])
+	c.served += more
+	return n + more
 }
 
 // load reads, checks and unpacks the next page; io.EOF behind the last one.
@@ -112,7 +135,11 @@ func (c *Chunk) load() error {
 		return io.EOF
 	}
 	c.page++
-	err := c.loadPage()
+	return c.named(c.loadPage())
+}
+
+// named adds the number of the page to an error of the file.
+func (c *Chunk) named(err error) error {
 	if err == nil || !fault.Is(err, fault.Invalid) {
 		return err
 	}
@@ -127,7 +154,7 @@ func (c *Chunk) loadPage() error {
 	if err == nil {
 		err = c.readBody(&p)
 	}
-	if err == nil {
+	if err == nil && c.waiting == nil {
 		err = c.checkValues(&p)
 	}
 	if err != nil {
@@ -136,8 +163,12 @@ func (c *Chunk) loadPage() error {
 	if !p.isDictionary() {
 		c.leftValues -= p.values
 	}
+	size := len(c.body)
+	if c.waiting != nil {
+		size = c.waiting.size()
+	}
 	c.served = 0
-	c.header, err = p.encode(len(c.body))
+	c.header, err = p.encode(size)
 	return err
 }
 
@@ -170,7 +201,7 @@ func cutOff(err error) error {
 	return err
 }
 
-// readBody reads the page into body, unpacked.
+// readBody reads the page into body, unpacked, or lets it wait.
 func (c *Chunk) readBody(p *page) error {
 	cost := &c.pageBytes
 	if p.isDictionary() {
@@ -189,6 +220,10 @@ func (c *Chunk) readBody(p *page) error {
 	}
 	if c.chunk.codec == 0 || p.plain {
 		c.body = packed
+		return nil
+	}
+	if canWait(p, packed, c.chunk.codec) {
+		c.waiting = &waitingPage{*p, packed}
 		return nil
 	}
 	defer c.file.giveBack(packed)

@@ -166,6 +166,9 @@ const maxSpare = 2
 
 // giveBack keeps the buffer for a later page, instead of a smaller one.
 func (f *File) giveBack(b []byte) {
+	if cap(b) == 0 {
+		return
+	}
 	if len(f.spare) < maxSpare {
 		f.spare = append(f.spare, b)
 		return

@@ -244,7 +244,9 @@ func FuzzFile(f *testing.F) {
 	files := [][]byte{
 		write(f, 40, parquet.Compression(&parquet.Uncompressed)), write(f, 40, parquet.Compression(&parquet.Snappy)),
 		write(f, 40, parquet.Compression(&parquet.Uncompressed), parquet.DataPageVersion(1)),
+		writeLarge(f, parquet.Compression(&parquet.Snappy)),
 	}
+	f.Add(uint8(3), uint32(500), uint8(255), uint32(20), uint8(1))
 	f.Add(uint8(0), uint32(100), uint8(255), uint32(2000), uint8(1))
 	f.Add(uint8(2), uint32(math.MaxUint32), uint8(7), uint32(50), uint8(128))
 	f.Fuzz(func(t *testing.T, which uint8, at1 uint32, x1 uint8, at2 uint32, x2 uint8) {

@@ -41,6 +41,12 @@ const (
 	Parquet = "parquet"
 )
 
+// The details of an export of costs: charges added up by day, or the lines of bills.
+const (
+	DetailDays  = "days"
+	DetailLines = "lines"
+)
+
 // Limits of jobs.
 const (
 	// MaxExportRows is the largest number of rows of a job, a third of the rows that its worker writes within fifteen
@@ -75,11 +81,14 @@ type Export struct {
 	From   time.Time           `json:"from"`
 	To     time.Time           `json:"to"`
 	Filter map[string][]string `json:"filter,omitempty"`
+	Detail string              `json:"detail,omitempty"` // DetailLines, or "" for DetailDays
 	Status ExportStatus        `json:"status"`
 	Rows   int64               `json:"rows,omitempty"`
 	Totals *cost.Amounts       `json:"totals,omitempty"`
-	// billed amounts that are not in the file, because their currencies have no exchange rate
+	// billed amounts that are not in Totals, because their currencies have no exchange rate
 	Unconverted []cost.CurrencyTotal `json:"unconverted,omitempty"`
+	// months of an export of lines whose rows are sums by day, because a bill has no line items
+	SummedMonths []string `json:"summedMonths,omitempty"`
 	Message     string               `json:"message,omitempty"` // of a failed job
 	CreatedAt   time.Time            `json:"createdAt"`
 	CompletedAt time.Time            `json:"completedAt,omitzero"`
@@ -135,7 +144,7 @@ type asked struct {
 
 // askedKey returns the key of the reference to the job that answers the same question by the same caller.
 func (j *Export) askedKey(org string) (table.Key, error) {
-	b, err := json.Marshal([]any{j.User, j.Grants, j.Format, j.From, j.To, j.Filter})
+	b, err := json.Marshal([]any{j.User, j.Grants, j.Format, j.From, j.To, j.Filter, j.Detail})
 	sum := sha256.Sum256(b)
 	return table.Key{PK: table.OrgPK(org) + "EXPORT", SK: "Q#" + hex.EncodeToString(sum[:16])}, err
 }

@@ -51,7 +51,11 @@ func newLineFile(format string, to io.Writer) lineFile {
 
 type parquetLines struct{ w *billfile.ParquetWriter }
 
-func (f parquetLines) add(l *exportedLine) error { return f.w.Add(l.Charge) }
+func (f parquetLines) add(l *exportedLine) error {
+	line := *l.Charge
+	line.USDRate = l.rate
+	return f.w.Add(&line)
+}
 
 func (f parquetLines) close() error { return f.w.Close() }
 

@@ -75,7 +75,7 @@ const lines = "detail=lines exports the lines of bills, in the columns of FOCUS 
 	"earlier version imported it, is exported by day, in USD; summedMonths of the job names it. An export of lines " +
 	"needs a grant on the whole organization, and filters by provider, cloud_account_id, sub_account_id, region, " +
 	"service_name, charge_category and currency. CSV files have the column x_TextEscape, from which an upload knows " +
-	"that it must remove the apostrophes. Parquet files do not have x_UsdRate."
+	"that it must remove the apostrophes."
 
 type exportInput struct {
 	Period string `query:"period" maxLength:"7" doc:"A month; or give from and to" example:"2026-03"`

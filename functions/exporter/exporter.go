@@ -1,4 +1,5 @@
-// Package exporter is the worker that writes exports of costs into files, row by row, and removes expired files.
+// Package exporter is the worker that writes exports of costs and resources into files, row by row, and removes expired
+// files.
 package exporter
 
 import (
@@ -15,22 +16,24 @@ import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/report"
+	"lamplighter.dev/shared/domain/report/resourcelist"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
 type worker struct {
-	p       *platform.Platform
-	reader  *report.Reader
-	costs   *cost.Store
-	maxRows int64
+	p         *platform.Platform
+	reader    *report.Reader
+	costs     *cost.Store
+	resources *resourcelist.Reader
+	maxRows   int64
 }
 
 // Handler answers the tasks of the machine, and calls of the schedule, which have no task.
 func Handler(p *platform.Platform) workflow.Handler {
 	costs := cost.New(p)
-	w := &worker{p, report.NewReader(p, costs), costs, report.MaxExportRows}
+	w := &worker{p, report.NewReader(p, costs), costs, resourcelist.NewReader(p), report.MaxExportRows}
 	return w.handle
 }
 
@@ -115,6 +118,9 @@ func (m *made) addRow(most int64) error {
 
 // write writes the file with the costs that the caller of ctx may see.
 func (w *worker) write(ctx context.Context, in report.ExportInput, j *report.Export) (made, error) {
+	if j.Resources != nil {
+		return w.writeResources(ctx, in, j)
+	}
 	q := j.Question()
 	var err error
 	if q.Within, err = w.reader.Within(ctx); err != nil {
@@ -132,6 +138,26 @@ func (w *worker) write(ctx context.Context, in report.ExportInput, j *report.Exp
 		var err error
 		out, err = content(ctx, &q, j.Format, to)
 		return err
+	})
+	return out, err
+}
+
+// writeResources writes the file with the resources that the caller of ctx may see.
+func (w *worker) writeResources(ctx context.Context, in report.ExportInput, j *report.Export) (made, error) {
+	var out made
+	err := w.p.Archive.Put(ctx, report.ExportObjectName(in.Org, j.ID), func(to io.Writer) error {
+		out = made{}
+		f := newResourceFile(j.Format, to)
+		err := w.resources.Each(ctx, *j.Resources, func(r *resourcelist.Record) (bool, error) {
+			if err := out.addRow(w.maxRows); err != nil {
+				return false, err
+			}
+			return true, f.addRow(r)
+		})
+		if err != nil {
+			return err
+		}
+		return f.close()
 	})
 	return out, err
 }

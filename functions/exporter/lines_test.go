@@ -315,4 +315,3 @@ func TestExport_OfLinesThatChangeMeanwhileIsNone(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
-

@@ -9,12 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/report"
-	"lamplighter.dev/shared/foundation/id"
 )
 
 const (
@@ -190,32 +188,15 @@ type jobInput struct {
 }
 
 func (s *service) get(ctx context.Context, in *jobInput) (Export, error) {
-	if !id.IsValid("job", in.JobID) {
-		return Export{}, report.MissingExport(in.JobID)
-	}
-	c := identity.CallerFrom(ctx)
-	j, err := report.ReadExport(ctx, s.p.Table, c.Org, in.JobID)
-	if err == nil && !j.IsOf(c) {
+	j, err := report.ReadOwnExport(ctx, s.p, in.JobID)
+	if err == nil && j.Resources != nil {
 		err = report.MissingExport(in.JobID)
 	}
 	if err != nil {
 		return Export{}, err
 	}
-	now := s.p.Clock.Now()
-	out := newExport(&j, now)
-	if j.StatusAt(now) != report.ExportSucceeded {
-		return out, nil
-	}
-	until := now.Add(report.ExportLinked)
-	if until.After(j.ExpiresAt) {
-		until = j.ExpiresAt
-	}
-	url, err := report.MakeExportLink(ctx, s.p,
-		report.ExportLinkQuestion{
-			ExportInput: report.ExportInput{Org: c.Org, JobID: j.ID}, FileName: j.FileName(),
-			Until: until,
-		})
-	out.DownloadURL, out.LinkExpires = &url, &until
+	out := newExport(&j, s.p.Clock.Now())
+	out.DownloadURL, out.LinkExpires, err = report.MakeExportLink(ctx, s.p, &j)
 	return out, err
 }
 

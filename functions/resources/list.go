@@ -82,7 +82,7 @@ func (s *service) listResources(ctx context.Context, in *listInput) ([]Record, e
 	c := identity.CallerFrom(ctx)
 	costs := pricing.NewCosts(s.p.Table)
 	found, err := s.inventory.FindResources(ctx, c.Org, inventory.List{
-		Filter: in.inventoryFilter(s.sight(c, costs)), By: in.Field(), Descending: in.Descending(), Skip: in.Skip(),
+		Filter: in.inventoryFilter(s.records.SightOf(c, costs)), By: in.Field(), Descending: in.Descending(), Skip: in.Skip(),
 		Limit: in.Limit,
 	})
 	return shownAll(found, costs), err
@@ -101,7 +101,7 @@ type summaryInput struct{ Filters }
 
 func (s *service) getSummary(ctx context.Context, in *summaryInput) (Summary, error) {
 	c := identity.CallerFrom(ctx)
-	sum, err := s.inventory.SummarizeResources(ctx, c.Org, in.inventoryFilter(s.sight(c, nil)))
+	sum, err := s.inventory.SummarizeResources(ctx, c.Org, in.inventoryFilter(s.records.SightOf(c, nil)))
 	return Summary(sum), err
 }
 
@@ -119,7 +119,7 @@ type Described struct {
 func (s *service) getResource(ctx context.Context, in *resourceInput) (Described, error) {
 	c := identity.CallerFrom(ctx)
 	costs := pricing.NewCosts(s.p.Table)
-	r, err := s.inventory.DescribeByID(ctx, c.Org, in.ResourceID, s.sight(c, costs))
+	r, err := s.inventory.DescribeByID(ctx, c.Org, in.ResourceID, s.records.SightOf(c, costs))
 	rate, _ := costs.Of(r.UID)
 	return Described{resourcelist.NewRecord(r, costs), unpricedReason(rate), resourcelist.OrEmpty(map[string]any(r.Facts))}, err
 }
@@ -132,6 +132,6 @@ type UIDs struct {
 func (s *service) byUIDs(ctx context.Context, in *struct{ Body UIDs }) ([]Record, error) {
 	c := identity.CallerFrom(ctx)
 	costs := pricing.NewCosts(s.p.Table)
-	found, err := s.inventory.ByUIDs(ctx, c.Org, in.Body.UIDs, s.sight(c, costs))
+	found, err := s.inventory.ByUIDs(ctx, c.Org, in.Body.UIDs, s.records.SightOf(c, costs))
 	return shownAll(found, costs), err
 }

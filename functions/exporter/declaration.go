@@ -3,7 +3,6 @@ package exporter
 import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/domain/report"
-	"lamplighter.dev/shared/domain/report/resourcelist"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
 )
@@ -12,7 +11,7 @@ import (
 var Declaration = platform.Declaration{
 	Name:  report.ExportWorker,
 	Share: 5,
-	Access: report.Reading.With(resourcelist.Reading, table.Access{
+	Access: report.Reading.With(report.RecordReading, table.Access{
 		Writes: []table.Partition{report.ExportPartition, report.ExportDuePartition, workqueue.Partition},
 	}),
 	Tasks:    []string{report.ExportMachine},

@@ -16,7 +16,6 @@ import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/report"
-	"lamplighter.dev/shared/domain/report/resourcelist"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/foundation/fault"
@@ -26,14 +25,14 @@ type worker struct {
 	p         *platform.Platform
 	reader    *report.Reader
 	costs     *cost.Store
-	resources *resourcelist.Reader
+	resources *report.RecordReader
 	maxRows   int64
 }
 
 // Handler answers the tasks of the machine, and calls of the schedule, which have no task.
 func Handler(p *platform.Platform) workflow.Handler {
 	costs := cost.New(p)
-	w := &worker{p, report.NewReader(p, costs), costs, resourcelist.NewReader(p), report.MaxExportRows}
+	w := &worker{p, report.NewReader(p, costs), costs, report.NewRecordReader(p), report.MaxExportRows}
 	return w.handle
 }
 
@@ -148,7 +147,7 @@ func (w *worker) writeResources(ctx context.Context, in report.ExportInput, j *r
 	err := w.p.Archive.Put(ctx, report.ExportObjectName(in.Org, j.ID), func(to io.Writer) error {
 		out = made{}
 		f := newResourceFile(j.Format, to)
-		err := w.resources.Each(ctx, *j.Resources, func(r *resourcelist.Record) (bool, error) {
+		err := w.resources.Each(ctx, *j.Resources, func(r *report.Record) (bool, error) {
 			if err := out.addRow(w.maxRows); err != nil {
 				return false, err
 			}

@@ -9,7 +9,6 @@ import (
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/billfile"
 	"lamplighter.dev/shared/domain/report"
-	"lamplighter.dev/shared/domain/report/resourcelist"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
@@ -49,7 +48,7 @@ func newResourceFile(format string, to io.Writer) rowFile {
 	if format == report.NDJSON {
 		return lines{z}
 	}
-	return newCells(z, resourcelist.Columns, 0)
+	return newCells(z, report.RecordColumns, 0)
 }
 
 type parquetFile struct{ w *billfile.ParquetWriter }

@@ -18,7 +18,7 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/report/resourcelist"
+	"lamplighter.dev/shared/domain/report"
 	"lamplighter.dev/shared/engine/archive"
 	"lamplighter.dev/shared/testkit/apitest"
 	"lamplighter.dev/shared/testkit/inventorytest"
@@ -185,11 +185,11 @@ func TestResources_ExportHoldsOnePageAtATime(t *testing.T) {
 	var most uint64
 	a.Archive = meteredArchive{a.Archive, &most}
 	a.worker = exporter.Handler(a.Platform)
-	a.discover(ours, 0, 6*resourcelist.PageRows)
+	a.discover(ours, 0, 6*report.RecordPageRows)
 	j := apitest.Data[rest.Job](a.Call(ada, "GET /resources/export?format=ndjson"), http.StatusAccepted)
 	before := liveBytes()
 	a.Must(a.turn("export", j.JobID))
-	a.Equal("rows", a.resourceJob(ada, j).Rows, int64(6*resourcelist.PageRows))
+	a.Equal("rows", a.resourceJob(ada, j).Rows, int64(6*report.RecordPageRows))
 	if most < before || most-before > mostBytes {
 		t.Errorf("the export holds %d bytes; want at most %d", most-before, mostBytes)
 	}

@@ -7,7 +7,6 @@ import (
 	"lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/report"
-	"lamplighter.dev/shared/domain/report/resourcelist"
 	"lamplighter.dev/shared/engine/archive"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
@@ -17,7 +16,7 @@ import (
 var Declaration = platform.Declaration{
 	Name:   "resources",
 	Routes: []string{"/resources", "/resources/{resourceID}", "/resources/{resourceID}/{proxy+}"},
-	Access: rest.Access.With(report.Reading, resourcelist.Reading, table.Access{
+	Access: rest.Access.With(report.Reading, report.RecordReading, table.Access{
 		Reads: []table.Partition{identity.MetaPartition, discovery.PartPartition},
 		Writes: []table.Partition{
 			inventory.AccountPartition, discovery.JobPartition, "ORG#*#REFRESH",

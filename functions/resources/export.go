@@ -9,7 +9,6 @@ import (
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/report"
-	"lamplighter.dev/shared/domain/report/resourcelist"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
@@ -49,7 +48,7 @@ func (s *service) exportResources(ctx context.Context, in *exportInput) (rest.Ra
 
 func (s *service) begin(form *rest.Export, bounds rest.Bounds) *rest.File {
 	return form.Begin(rest.Exported{
-		Name: "resources", Format: rest.CSV, Columns: resourcelist.Columns, Bounds: bounds,
+		Name: "resources", Format: rest.CSV, Columns: report.RecordColumns, Bounds: bounds,
 	})
 }
 
@@ -70,7 +69,7 @@ func (s *service) exportPiece(
 	if err != nil {
 		return rest.Raw{}, err
 	}
-	rows := min(s.most.Rows, resourcelist.PageRows)
+	rows := min(s.most.Rows, report.RecordPageRows)
 	page, err := s.records.Page(ctx, filter, after, rows+1)
 	if err != nil {
 		return rest.Raw{}, err

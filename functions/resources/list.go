@@ -7,11 +7,11 @@ import (
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/pricing"
-	"lamplighter.dev/shared/domain/report/resourcelist"
+	"lamplighter.dev/shared/domain/report"
 )
 
 // Record is the view of a resource that clients see.
-type Record = resourcelist.Record
+type Record = report.Record
 
 // unpricedReason returns why a resource has no rack rate, or "" if it has one.
 func unpricedReason(rate *pricing.HourlyRate) string {
@@ -24,7 +24,7 @@ func unpricedReason(rate *pricing.HourlyRate) string {
 func shownAll(found []inventory.Listed, costs *pricing.Costs) []Record {
 	out := make([]Record, len(found))
 	for i, r := range found {
-		out[i] = resourcelist.NewRecord(r, costs)
+		out[i] = report.NewRecord(r, costs)
 	}
 	return out
 }
@@ -121,7 +121,11 @@ func (s *service) getResource(ctx context.Context, in *resourceInput) (Described
 	costs := pricing.NewCosts(s.p.Table)
 	r, err := s.inventory.DescribeByID(ctx, c.Org, in.ResourceID, s.records.SightOf(c, costs))
 	rate, _ := costs.Of(r.UID)
-	return Described{resourcelist.NewRecord(r, costs), unpricedReason(rate), resourcelist.OrEmpty(map[string]any(r.Facts))}, err
+	out := Described{report.NewRecord(r, costs), unpricedReason(rate), map[string]any{}}
+	if r.Facts != nil {
+		out.Facts = r.Facts
+	}
+	return out, err
 }
 
 // UIDs is a request for resources by their native IDs.

@@ -13,11 +13,10 @@ import (
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/pricing"
 	"lamplighter.dev/shared/domain/report"
-	"lamplighter.dev/shared/domain/report/resourcelist"
 )
 
 const (
-	policy  = resourcelist.Policy
+	policy  = report.RecordPolicy
 	refresh = "/resources/refresh"
 
 	exportPath = "/resources/export"
@@ -46,14 +45,14 @@ func Operations(p *platform.Platform) *rest.Group {
 type service struct {
 	p         *platform.Platform
 	inventory *inventory.Store
-	records   *resourcelist.Reader
+	records   *report.RecordReader
 	most      rest.Bounds // of one answer of an export
 	reports   *report.Reader
 }
 
 func newService(p *platform.Platform) *service {
 	return &service{
-		p: p, inventory: inventory.New(p), records: resourcelist.NewReader(p),
+		p: p, inventory: inventory.New(p), records: report.NewRecordReader(p),
 		most:    rest.Bounds{Rows: maxWholeRows},
 		reports: report.NewReader(p, cost.New(p)),
 	}

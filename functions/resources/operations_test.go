@@ -14,7 +14,7 @@ import (
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/discovery"
-	"lamplighter.dev/shared/domain/report/resourcelist"
+	"lamplighter.dev/shared/domain/report"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/testkit/apitest"
@@ -272,18 +272,18 @@ func TestExport_HasEveryFieldOfTheRecord(t *testing.T) {
 			wanted = []string{name}
 		}
 		for _, column := range wanted {
-			if !slices.Contains(resourcelist.Columns, column) {
+			if !slices.Contains(report.RecordColumns, column) {
 				t.Errorf("the CSV has no column %s for the field %s", column, name)
 			}
 		}
 	}
 	r := Record{SmartTags: map[string]string{"team": "shop"}, ScheduleIDs: []string{"sch_1", "sch_2"}}
 	cells := r.Cells()
-	if len(cells) != len(resourcelist.Columns) {
-		t.Fatalf("%d cells for %d columns", len(cells), len(resourcelist.Columns))
+	if len(cells) != len(report.RecordColumns) {
+		t.Fatalf("%d cells for %d columns", len(cells), len(report.RecordColumns))
 	}
 	for column, want := range map[string]string{"smartTags": `{"team":"shop"}`, "scheduleIDs": "sch_1 sch_2"} {
-		if got := cells[slices.Index(resourcelist.Columns, column)]; got != want {
+		if got := cells[slices.Index(report.RecordColumns, column)]; got != want {
 			t.Errorf("%s is %q, want %q", column, got, want)
 		}
 	}

@@ -1,4 +1,4 @@
-package resourcelist
+package report
 
 import (
 	"context"
@@ -12,40 +12,40 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// Policy is the permission to see resources.
-const Policy = "resources:read"
+// RecordPolicy is the permission to see resources.
+const RecordPolicy = "resources:read"
 
-// Reading is the store access of a function that uses a Reader.
-var Reading = table.Access{Reads: []table.Partition{
+// RecordReading is the store access of a function that uses a RecordReader.
+var RecordReading = table.Access{Reads: []table.Partition{
 	inventory.ResourcePartition, inventory.IndexPartition, inventory.ChunkPartition, inventory.AttachedPartition,
 	inventory.AccountPartition, smarttag.Partition,
 }}
 
-// PageRows is how many resources are read at once, which limits memory.
-const PageRows = 5000
+// RecordPageRows is how many resources are read at once, which limits memory.
+const RecordPageRows = 5000
 
-// Reader reads resources within the rights of the context's caller. It is safe for use by several goroutines.
-type Reader struct {
+// RecordReader reads resources within the rights of the context's caller. It is safe for use by several goroutines.
+type RecordReader struct {
 	table     table.Store
 	inventory *inventory.Store
 	tagger    *smarttag.Tagger
 }
 
-// NewReader returns a Reader.
-func NewReader(p *platform.Platform) *Reader {
-	return &Reader{p.Table, inventory.New(p), smarttag.NewTagger(smarttag.NewStore(p.Table))}
+// NewRecordReader returns a RecordReader.
+func NewRecordReader(p *platform.Platform) *RecordReader {
+	return &RecordReader{p.Table, inventory.New(p), smarttag.NewTagger(smarttag.NewStore(p.Table))}
 }
 
 // SightOf returns the resources that a caller may see, with schedules and smart tags. The costs are added to costs; nil
 // leaves them out.
-func (r *Reader) SightOf(c identity.Caller, costs inventory.CostReader) inventory.Visibility {
-	return inventory.SightOf(c, Policy).WithSchedules(scheduling.Heads{}).WithCosts(costs).WithSmartTags(r.tagger)
+func (r *RecordReader) SightOf(c identity.Caller, costs inventory.CostReader) inventory.Visibility {
+	return inventory.SightOf(c, RecordPolicy).WithSchedules(scheduling.Heads{}).WithCosts(costs).WithSmartTags(r.tagger)
 }
 
 // Page returns up to limit resources that match a filter, by UID, from the first one behind after on. UIDs never
 // change, so resources that appear or vanish between two pages do not shift the others. The sight of the filter is
 // ignored: it is that of the caller.
-func (r *Reader) Page(ctx context.Context, f inventory.Filter, after string, limit int) ([]Record, error) {
+func (r *RecordReader) Page(ctx context.Context, f inventory.Filter, after string, limit int) ([]Record, error) {
 	c, costs := identity.CallerFrom(ctx), pricing.NewCosts(r.table)
 	f.Sight = r.SightOf(c, costs)
 	found, err := r.inventory.FindResources(ctx, c.Org,
@@ -57,11 +57,11 @@ func (r *Reader) Page(ctx context.Context, f inventory.Filter, after string, lim
 	return out, err
 }
 
-// Each calls take with all resources that match a filter, by UID, until take returns false. It reads PageRows of them at
+// Each calls take with all resources that match a filter, by UID, until take returns false. It reads RecordPageRows of them at
 // a time.
-func (r *Reader) Each(ctx context.Context, f inventory.Filter, take func(*Record) (more bool, err error)) error {
+func (r *RecordReader) Each(ctx context.Context, f inventory.Filter, take func(*Record) (more bool, err error)) error {
 	for after := ""; ; {
-		page, err := r.Page(ctx, f, after, PageRows)
+		page, err := r.Page(ctx, f, after, RecordPageRows)
 		if err != nil {
 			return err
 		}
@@ -70,7 +70,7 @@ func (r *Reader) Each(ctx context.Context, f inventory.Filter, take func(*Record
 				return err
 			}
 		}
-		if len(page) < PageRows {
+		if len(page) < RecordPageRows {
 			return nil
 		}
 		after = page[len(page)-1].UID

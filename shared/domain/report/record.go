@@ -1,5 +1,4 @@
-// Package resourcelist is the view of resources that clients see: as records of JSON, and as rows of exports.
-package resourcelist
+package report
 
 import (
 	"time"
@@ -59,7 +58,7 @@ func NewRecord(r inventory.Listed, costs *pricing.Costs) Record {
 	out := Record{
 		ID: r.ID, UID: r.UID, Name: r.Name, Type: r.Type, Provider: r.Provider, CloudAccountID: r.CloudAccountID,
 		CloudAccountName: r.AccountName, Region: r.Region, Zone: r.Zone, Status: r.Status, InstanceType: r.InstanceType,
-		Capacity: OrEmpty(r.Capacity), Tags: OrEmpty(r.Tags), SmartTags: OrEmpty(r.SmartTags), ParentUID: r.ParentUID,
+		Capacity: orEmpty(r.Capacity), Tags: orEmpty(r.Tags), SmartTags: orEmpty(r.SmartTags), ParentUID: r.ParentUID,
 		Schedulable: r.Schedulable, GroupIDs: append([]string{}, r.GroupIDs...),
 		TeamIDs: append([]string{}, r.TeamIDs...), ScheduleIDs: append([]string{}, r.ScheduleIDs...),
 		DiscoveredAt: r.DiscoveredAt, LastSeenAt: lastSeen(r.Resource),
@@ -92,8 +91,8 @@ func lastSeen(r inventory.Resource) time.Time {
 	return r.LastSeenAt
 }
 
-// OrEmpty returns m, or an empty map for nil.
-func OrEmpty[V any](m map[string]V) map[string]V {
+// orEmpty returns m, or an empty map for nil.
+func orEmpty[V any](m map[string]V) map[string]V {
 	if m == nil {
 		return map[string]V{}
 	}

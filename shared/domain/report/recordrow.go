@@ -1,4 +1,4 @@
-package resourcelist
+package report
 
 import (
 	"encoding/json"
@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Columns are the columns of a row of CSV.
-var Columns = []string{
+// RecordColumns are the columns of a row of CSV.
+var RecordColumns = []string{
 	"id", "uid", "name", "type", "provider", "cloudAccountID", "cloudAccountName", "region", "zone", "status",
 	"instanceType",
 	"capacity", "tags", "smartTags", "parentUID", "schedulable", "groupIDs", "teamIDs", "scheduleIDs", "discoveredAt",

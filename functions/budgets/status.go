@@ -33,6 +33,8 @@ type BudgetStanding struct {
 	ForecastUSD  BudgetForecast      `json:"forecastUSD"`
 	Signal       budgeting.Signal    `json:"signal" enum:"green,yellow,red"`
 	SettledUntil string              `json:"settledUntil" doc:"The last day whose bills are complete" example:"2026-11-20"`
+	// AttributedFrom is set by attribute.
+	AttributedFrom *string `json:"attributedFrom" doc:"Of a budget of a team or resource group: the first day of the period from which on its costs follow its present resources; earlier days follow those of an earlier time. It lies behind the last day with costs if no day follows them yet, and is null if all days do, and of other budgets" example:"2026-11-01"`
 }
 
 func newStanding(st *budgeting.State) BudgetStanding {
@@ -80,7 +82,8 @@ func (s *service) status(ctx context.Context, in *BudgetInput) (BudgetStatus, er
 	if err != nil {
 		return BudgetStatus{}, err
 	}
-	return newStatus(&states[0]), nil
+	out := newStatus(&states[0])
+	return out, s.attribute(ctx, states, []*BudgetStanding{&out.BudgetStanding})
 }
 
 func newStatus(st *budgeting.State) BudgetStatus {
@@ -141,7 +144,12 @@ func (s *service) summary(ctx context.Context, _ *struct{}) (BudgetSummary, erro
 	if err != nil {
 		return BudgetSummary{}, err
 	}
-	return summarize(states, totals), nil
+	out := summarize(states, totals)
+	shown := make([]*BudgetStanding, len(out.Items))
+	for i := range out.Items {
+		shown[i] = &out.Items[i] // in the order of states, which summarize sorts
+	}
+	return out, s.attribute(ctx, states, shown)
 }
 
 func summarize(states []budgeting.State, totals []budgeting.Total) BudgetSummary {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/foundation/money"
 )
 
@@ -18,6 +19,8 @@ type State struct {
 	Recent   money.Amount // all charges since the first day of HistoryFrom, whatever the period
 	Forecast Range
 	Signal   Signal
+	// the moments whose teams and groups own the costs of the months of the period
+	Attribution cost.Attribution
 }
 
 // History is the daily costs of a scope, from First on.

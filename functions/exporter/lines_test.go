@@ -44,7 +44,8 @@ func (a *fixture) importLines(in cost.Import, lines []bill.Charge, rates map[str
 
 // awkward are texts that a format could change.
 var awkward = []string{
-	"Amazon EC2", "=HYPERLINK(\"http://evil\")", "'quoted", "'", "-5", "@home", "a,b;c", "line\nbreak", "\ttab", "データ", "",
+	"Amazon EC2", "=HYPERLINK(\"http://evil\")", "'quoted", "'", "-5", "@home", "a,b;c", "line\nbreak", "\ttab",
+	"データ", "",
 	`"`, "<b>&amp;", "NULLABLE",
 }
 
@@ -53,7 +54,8 @@ var awkward = []string{
 func randomLine(r *rand.Rand, m cost.Month) bill.Charge {
 	text := func() string { return awkward[r.IntN(len(awkward))] }
 	amount := func() money.Amount {
-		return money.FromScaled(r.Int64N(1_000_000_000_000)-r.Int64N(3)*200_000_000_000, []int{2, 6, 10, 18, 30}[r.IntN(5)])
+		return money.FromScaled(r.Int64N(1_000_000_000_000)-r.Int64N(3)*200_000_000_000,
+			[]int{2, 6, 10, 18, 30}[r.IntN(5)])
 	}
 	start := m.Start().Add(time.Duration(r.IntN(28*24)) * time.Hour)
 	c := bill.Charge{
@@ -93,7 +95,8 @@ func (a *fixture) dailySums(org string, from, to cost.Month) map[string]money.Am
 	for _, metric := range cost.Metrics {
 		answer := apitest.Value(cost.New(a.Platform).Ask(a.In(org), org, cost.Question{
 			From: from.Start(), To: to.End(), Metric: metric, Daily: true, Dims: []string{
-				cost.ServiceDim, cost.SubAccountDim, cost.ClassDim, cost.CategoryDim, cost.CurrencyDim, cost.ResourceDim,
+				cost.ServiceDim, cost.SubAccountDim, cost.ClassDim, cost.CategoryDim, cost.CurrencyDim,
+				cost.ResourceDim,
 			},
 		}))(a)
 		for _, row := range answer.Rows {
@@ -206,7 +209,8 @@ func TestExport_OfLinesSelects(t *testing.T) {
 	a.importLines(cost.Import{Org: ours, AccountID: "ca_1", Month: march}, lines, map[string]string{"JPY": "0.0067"})
 	a.bill(theirs, "2026-03", 50)
 	for _, query := range []string{
-		"period=2026-03", "from=2026-03-05&to=2026-03-06", "from=2026-03-01&to=2026-03-02", "from=2026-03-31&to=2026-04-01",
+		"period=2026-03", "from=2026-03-05&to=2026-03-06", "from=2026-03-01&to=2026-03-02",
+		"from=2026-03-31&to=2026-04-01",
 		"period=2026-03&filter[charge_category]=Tax", "period=2026-03&filter[sub_account_id]=123456789011",
 		"period=2026-03&filter[currency]=EUR", "period=2026-03&filter[service_name]=data",
 		"period=2026-03&filter[service_name]=@home&filter[region]=eu-west-1", "period=2026-03&filter[provider]=gcp",
@@ -219,7 +223,8 @@ func TestExport_OfLinesSelects(t *testing.T) {
 		if got.BilledUSD == nil || money.MustParse(*got.BilledUSD).Fixed(2) != want.TotalUSD {
 			t.Errorf("%s: %+v; want %s", query, got, want.TotalUSD)
 		}
-		rows := apitest.Value(csv.NewReader(bytes.NewReader(a.unzip(a.fetch(*got.DownloadURL).Body.Bytes()))).ReadAll())(a)
+		rows := apitest.Value(
+			csv.NewReader(bytes.NewReader(a.unzip(a.fetch(*got.DownloadURL).Body.Bytes()))).ReadAll())(a)
 		if int64(len(rows)) != got.Rows+1 || len(rows[0]) != 35 {
 			t.Errorf("%s: %d rows of %d columns; want %d", query, len(rows)-1, len(rows[0]), got.Rows)
 		}

@@ -33,7 +33,10 @@ func (a *fixture) discover(org string, from, to int) {
 		for n := begin; n < min(begin+1000, to); n++ {
 			found = append(found, cloud.Resource{
 				UID: fmt.Sprintf("i-%06d", n), Name: fmt.Sprintf("web-%d", n), Status: cloud.Running,
-				Tags: map[string]string{"env": []string{"prod", "dev"}[n%2], "note": fmt.Sprint(n, strings.Repeat("x", 330))},
+				Tags: map[string]string{
+					"env":  []string{"prod", "dev"}[n%2],
+					"note": fmt.Sprint(n, strings.Repeat("x", 330)),
+				},
 			})
 		}
 		inventorytest.Discover(a.Fixture, org, "aws-ec2", found...)

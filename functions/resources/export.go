@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// maxWholeRows is the most resources of an answer that is the whole export. Most exports reach the most bytes first.
+	// maxWholeRows is the most resources of an answer that is the whole export. Most exports have 6 MB with fewer.
 	maxWholeRows = 50_000
 	// firstPiece is the cursor of the first piece of an export.
 	firstPiece = "*"

@@ -19,7 +19,8 @@ const (
 // unescape removes the apostrophes from the texts of a charge that were escaped as rest.PlainCells does.
 func unescape(c *bill.Charge) {
 	for _, s := range bill.Texts(c) {
-		if rest, escaped := strings.CutPrefix(*s, "'"); escaped && rest != "" && strings.ContainsRune("=+-@'\t\r\n", rune(rest[0])) {
+		if rest, escaped := strings.CutPrefix(*s, "'"); escaped && rest != "" &&
+			strings.ContainsRune("=+-@'\t\r\n", rune(rest[0])) {
 			*s = rest
 		}
 	}

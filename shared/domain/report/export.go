@@ -353,8 +353,8 @@ type ExportLink struct {
 	URL string `json:"url"`
 }
 
-// MakeExportLink returns a link to the file of a job of the caller of ctx, and its end. It returns nil for a job without
-// a file. It asks the worker for the link, since the API links no client of the archive.
+// MakeExportLink returns a link to the file of a job of the caller of ctx, and its end. It returns nil for a job
+// without a file. It asks the worker for the link, since the API links no client of the archive.
 func MakeExportLink(ctx context.Context, p *platform.Platform, j *Export) (url *string, until *time.Time, err error) {
 	now, org := p.Clock.Now(), identity.CallerOrg(ctx)
 	if j.StatusAt(now) != ExportSucceeded {

@@ -57,8 +57,8 @@ func (r *RecordReader) Page(ctx context.Context, f inventory.Filter, after strin
 	return out, err
 }
 
-// Each calls take with all resources that match a filter, by UID, until take returns false. It reads RecordPageRows of them at
-// a time.
+// Each calls take with all resources that match a filter, by UID, until take returns false. It reads RecordPageRows of
+// them at a time.
 func (r *RecordReader) Each(ctx context.Context, f inventory.Filter, take func(*Record) (more bool, err error)) error {
 	for after := ""; ; {
 		page, err := r.Page(ctx, f, after, RecordPageRows)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -181,7 +182,7 @@ func TestBudgets_SummaryOfRandomScopes(t *testing.T) {
 		for n := range 10 {
 			sc := scopes[r.IntN(len(scopes))]
 			period := []string{"month", "quarter"}[r.IntN(2)]
-			b := f.makeFor(period, fmt.Sprint("b", n), sc.of, sc.id, fmt.Sprint(1+r.IntN(99)))
+			b := f.makeFor(period, fmt.Sprint("b", n), sc.of, sc.id, strconv.Itoa(1+r.IntN(99)))
 			members[b.ID] = sc.members
 		}
 		s := f.summary()
@@ -254,7 +255,10 @@ func (f *fixture) makeScopes(r *rand.Rand) (out []testScope) {
 		f.Must(err)
 		out = append(out, testScope{budgeting.ResourceGroup, g, group},
 			testScope{budgeting.Tag, fmt.Sprintf("k%d=x", k), tag},
-			testScope{budgeting.Team, inventorytest.Team(f.Fixture, apitest.Org, fmt.Sprint("team ", k), owned...), team})
+			testScope{
+				budgeting.Team, inventorytest.Team(f.Fixture, apitest.Org, fmt.Sprint("team ", k), owned...),
+				team,
+			})
 	}
 	return out
 }
@@ -264,7 +268,7 @@ func (f *fixture) importPowers(scopes []testScope) {
 	f.Helper()
 	var lines []costtest.Line
 	for n := range f.ids {
-		l := costtest.Line{Resource: fmt.Sprint("i-", n), Service: "EC2", USD: costtest.Every(fmt.Sprint(1 << n))}
+		l := costtest.Line{Resource: fmt.Sprint("i-", n), Service: "EC2", USD: costtest.Every(strconv.Itoa(1 << n))}
 		for _, sc := range scopes {
 			if sc.of == budgeting.Tag && sc.members&(1<<n) != 0 {
 				key, value, _ := strings.Cut(sc.id, "=")

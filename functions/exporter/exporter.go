@@ -1,4 +1,5 @@
-// Package exporter is the worker that writes exports of costs into files, row by row, and removes expired files.
+// Package exporter is the worker that writes exports of costs and resources into files, row by row, and removes expired
+// files.
 package exporter
 
 import (
@@ -21,14 +22,17 @@ import (
 )
 
 type worker struct {
-	p       *platform.Platform
-	reader  *report.Reader
-	maxRows int64
+	p         *platform.Platform
+	reader    *report.Reader
+	costs     *cost.Store
+	resources *report.RecordReader
+	maxRows   int64
 }
 
 // Handler answers the tasks of the machine, and calls of the schedule, which have no task.
 func Handler(p *platform.Platform) workflow.Handler {
-	w := &worker{p, report.NewReader(p, cost.New(p)), report.MaxExportRows}
+	costs := cost.New(p)
+	w := &worker{p, report.NewReader(p, costs), costs, report.NewRecordReader(p), report.MaxExportRows}
 	return w.handle
 }
 
@@ -85,7 +89,7 @@ func (w *worker) export(ctx context.Context, in report.ExportInput) (report.Expo
 	}
 	return in, report.EndExport(ctx, w.p, in, func(j *report.Export) {
 		j.Status, j.Rows, j.Totals = report.ExportSucceeded, made.rows, &made.totals
-		j.Unconverted = made.unconverted
+		j.Unconverted, j.SummedMonths = made.unconverted, made.summedMonths
 	})
 }
 
@@ -97,31 +101,57 @@ func (w *worker) fail(ctx context.Context, in report.ExportInput, why string) er
 
 // made counts the rows of a file and adds up their costs.
 type made struct {
-	rows        int64
-	totals      cost.Amounts
-	unconverted []cost.CurrencyTotal
+	rows         int64
+	totals       cost.Amounts
+	unconverted  []cost.CurrencyTotal
+	summedMonths []string
+}
+
+// addRow counts a row. It returns fault.Invalid for the first row that is too many.
+func (m *made) addRow(most int64) error {
+	if m.rows++; m.rows > most {
+		return fault.New(fault.Invalid, "the export has more than %d rows: ask for fewer days, or filter", most)
+	}
+	return nil
 }
 
 // write writes the file with the costs that the caller of ctx may see.
 func (w *worker) write(ctx context.Context, in report.ExportInput, j *report.Export) (made, error) {
+	if j.Resources != nil {
+		return w.writeResources(ctx, in, j)
+	}
 	q := j.Question()
 	var err error
 	if q.Within, err = w.reader.Within(ctx); err != nil {
 		return made{}, err
 	}
+	content := w.writeDays
+	if j.Detail == report.DetailLines {
+		if err = report.CheckLines(&q); err != nil {
+			return made{}, fault.NewWithCause(fault.Invalid, err, "%s", fault.Message(err))
+		}
+		content = w.writeLines
+	}
 	var out made
 	err = w.p.Archive.Put(ctx, report.ExportObjectName(in.Org, j.ID), func(to io.Writer) error {
-		out = made{}
-		f := newFile(j.Format, to)
 		var err error
-		out.unconverted, err = report.EachExportRow(ctx, w.reader.Ask, q, func(r *report.ExportRow) (bool, error) {
-			if out.rows++; out.rows > w.maxRows {
-				return false,
-					fault.New(fault.Invalid, "the export has more than %d rows: ask for fewer days, or filter",
-						w.maxRows)
+		out, err = content(ctx, &q, j.Format, to)
+		return err
+	})
+	return out, err
+}
+
+// writeResources writes the file with the resources that the caller of ctx may see.
+func (w *worker) writeResources(ctx context.Context, in report.ExportInput, j *report.Export) (made, error) {
+	var out made
+	err := w.p.Archive.Put(ctx, report.ExportObjectName(in.Org, j.ID), func(to io.Writer) error {
+		out = made{}
+		f := newResourceFile(j.Format, to)
+		err := w.resources.Each(ctx, *j.Resources, func(r *report.Record) (bool, error) {
+			if err := out.addRow(w.maxRows); err != nil {
+				return false, err
 			}
-			out.totals.Add(&r.Costs)
-			return true, f.add(r)
+			return true, f.addRow(r)
 		})
 		if err != nil {
 			return err
@@ -129,6 +159,24 @@ func (w *worker) write(ctx context.Context, in report.ExportInput, j *report.Exp
 		return f.close()
 	})
 	return out, err
+}
+
+// writeDays writes the costs by day.
+func (w *worker) writeDays(ctx context.Context, q *cost.Question, format string, to io.Writer) (made, error) {
+	var out made
+	f := newFile(format, to)
+	var err error
+	out.unconverted, err = report.EachExportRow(ctx, w.reader.Ask, *q, func(r *report.ExportRow) (bool, error) {
+		if err := out.addRow(w.maxRows); err != nil {
+			return false, err
+		}
+		out.totals.Add(&r.Costs)
+		return true, f.add(r)
+	})
+	if err != nil {
+		return out, err
+	}
+	return out, f.close()
 }
 
 // Removed is the answer to the schedule.

@@ -59,7 +59,7 @@ func newFixture(t *testing.T) *fixture {
 	a.Table = a.store
 	root := t.TempDir()
 	a.files = archive.NewFolderInbox(root, "http://files.test", []byte("a key"), a.Clock)
-	a.Archive, a.Outbox = archive.NewFolder(root), a.files
+	a.Archive, a.Outbox, a.Lines = archive.NewFolder(root), a.files, archive.NewFolder(t.TempDir())
 	a.Workflow = apitest.Idle{}
 	a.worker = exporter.Handler(a.Platform)
 	a.Workers = lambdacall.Local{archive.LinkWorker: lambdacall.Handler(links.Handler(a.Platform))}

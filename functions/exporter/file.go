@@ -26,9 +26,29 @@ func newFile(format string, to io.Writer) file {
 	if format == report.NDJSON {
 		return lines{z}
 	}
-	f := cells{z, csv.NewWriter(z)}
-	_ = f.w.Write(report.ExportColumns) // close tells
+	return newCells(z, report.ExportColumns, report.ExportNumbers)
+}
+
+// newCells begins a file of CSV. An error of its first line is returned by close.
+func newCells(z *gzip.Writer, columns []string, numbers int) cells {
+	f := cells{z, csv.NewWriter(z), numbers}
+	_ = f.w.Write(columns)
 	return f
+}
+
+// rowFile is a file of rows under construction.
+type rowFile interface {
+	addRow(rest.Row) error
+	close() error
+}
+
+// newResourceFile begins a file of resources.
+func newResourceFile(format string, to io.Writer) rowFile {
+	z := gzip.NewWriter(to)
+	if format == report.NDJSON {
+		return lines{z}
+	}
+	return newCells(z, report.RecordColumns, 0)
 }
 
 type parquetFile struct{ w *billfile.ParquetWriter }
@@ -39,20 +59,26 @@ func (f parquetFile) close() error { return f.w.Close() }
 
 type lines struct{ z *gzip.Writer }
 
-func (f lines) add(r *report.ExportRow) error {
+func (f lines) add(r *report.ExportRow) error { return f.addRow(r) }
+
+func (f lines) addRow(r rest.Row) error {
 	_, err := f.z.Write(r.Line())
 	return fault.Wrap("write a line", err)
 }
 
 func (f lines) close() error { return fault.Wrap("end the lines", f.z.Close()) }
 
+// cells are the fields of CSV. The last numbers columns are numbers.
 type cells struct {
-	z *gzip.Writer
-	w *csv.Writer
+	z       *gzip.Writer
+	w       *csv.Writer
+	numbers int
 }
 
-func (f cells) add(r *report.ExportRow) error {
-	return fault.Wrap("write a line", f.w.Write(rest.PlainCells(r.Cells(), report.ExportNumbers)))
+func (f cells) add(r *report.ExportRow) error { return f.addRow(r) }
+
+func (f cells) addRow(r rest.Row) error {
+	return fault.Wrap("write a line", f.w.Write(rest.PlainCells(r.Cells(), f.numbers)))
 }
 
 func (f cells) close() error {

@@ -3,17 +3,16 @@
 package exports
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"strings"
 	"time"
 
-	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/report"
-	"lamplighter.dev/shared/foundation/id"
 )
 
 const (
@@ -53,7 +52,7 @@ func operations(s *service) *rest.Group {
 			"month unless other days are requested, at most 800; from is " +
 			"the first day and to the day after the last, in UTC; period is a month. filter[dimension]=value " +
 			"narrows the export, as in the other reports. A grant on teams or resources exports the costs of its " +
-			"scope alone.",
+			"scope alone. " + lines,
 	}, s.export)
 	rest.Handle(g, rest.Op{
 		ID: "getCostExport", Method: http.MethodGet, Path: jobsPath + "/{jobID}", Policy: report.Policy, Scoped: true,
@@ -66,10 +65,21 @@ func operations(s *service) *rest.Group {
 	return g
 }
 
+const lines = "detail=lines exports the lines of bills, in the columns of FOCUS that an upload of a bill takes and " +
+	"the column x_UsdRate: the value of one unit of BillingCurrency in USD with which reports convert it. It is " +
+	"always a job. Costs are in the currency of the bill, and charges of a currency without a known rate are in it. " +
+	"A line belongs to the day on which it counts: the day nearest to its charge period within the month of its " +
+	"bill. Estimates of days without a bill are not in it. A month of which an account has no lines, because an " +
+	"earlier version imported it, is exported by day, in USD; summedMonths of the job names it. An export of lines " +
+	"needs a grant on the whole organization, and filters by provider, cloud_account_id, sub_account_id, region, " +
+	"service_name, charge_category and currency. CSV files have the column x_TextEscape, from which an upload knows " +
+	"that it must remove the apostrophes."
+
 type exportInput struct {
 	Period string `query:"period" maxLength:"7" doc:"A month; or give from and to" example:"2026-03"`
 	rest.Window
 	rest.Selection
+	Detail string `query:"detail" enum:"days,lines" default:"days" doc:"Charges added up by day, or the lines of bills"`
 	Format string `query:"format" enum:"csv,ndjson,parquet" doc:"The format; if left out, the format that Accept asks for, else csv"`
 	Accept string `header:"Accept" hidden:"true"`
 }
@@ -95,11 +105,17 @@ func (s *service) export(ctx context.Context, in *exportInput) (rest.Raw, error)
 		return rest.Raw{}, err
 	}
 	format := in.format()
+	if in.Detail == report.DetailLines {
+		if err = report.CheckLines(&q); err != nil {
+			return rest.Raw{}, err
+		}
+		return s.begin(ctx, &q, report.Export{Format: format, Detail: report.DetailLines})
+	}
 	if format == report.Parquet {
 		if _, err = s.Ask(ctx, q); err != nil { // an invalid question fails before the job starts
 			return rest.Raw{}, err
 		}
-		return s.begin(ctx, &q, format)
+		return s.begin(ctx, &q, report.Export{Format: format})
 	}
 	form := rest.Export{Format: format}
 	f, full := form.Begin(rest.Exported{
@@ -114,7 +130,7 @@ func (s *service) export(ctx context.Context, in *exportInput) (rest.Raw, error)
 	case err != nil:
 		return rest.Raw{}, err
 	case full:
-		return s.begin(ctx, &q, format)
+		return s.begin(ctx, &q, report.Export{Format: format})
 	}
 	out, err := f.Answer(ctx, "")
 	if err == nil && len(unconverted) > 0 {
@@ -134,9 +150,10 @@ func formatUnconverted(all []cost.CurrencyTotal) string {
 	return strings.Join(texts, ", ")
 }
 
-// begin starts an export job and returns it.
-func (s *service) begin(ctx context.Context, q *cost.Question, format string) (rest.Raw, error) {
-	j, err := report.StartExport(ctx, s.p, report.Export{Format: format, From: q.From, To: q.To, Filter: q.Filter})
+// begin starts an export job of a question and returns it.
+func (s *service) begin(ctx context.Context, q *cost.Question, job report.Export) (rest.Raw, error) {
+	job.From, job.To, job.Filter = q.From, q.To, q.Filter
+	j, err := report.StartExport(ctx, s.p, job)
 	if err != nil {
 		return rest.Raw{}, err
 	}
@@ -148,13 +165,15 @@ type Export struct {
 	JobID        string               `json:"jobID"`
 	Status       string               `json:"status" enum:"running,succeeded,failed,expired"`
 	Format       string               `json:"format" enum:"csv,ndjson,parquet" doc:"csv and ndjson are compressed with gzip"`
+	Detail       string               `json:"detail" enum:"days,lines"`
 	From         string               `json:"from" doc:"The first day" example:"2026-03-01"`
 	To           string               `json:"to" doc:"The day behind the last" example:"2026-04-01"`
 	Rows         int64                `json:"rows"`
-	BilledUSD    *string              `json:"billedUSD" doc:"The sum of the rows, to the last digit; null until the job has succeeded"`
+	BilledUSD    *string              `json:"billedUSD" doc:"The sum of the rows in USD, to the last digit; null until the job has succeeded"`
 	EffectiveUSD *string              `json:"effectiveUSD"`
 	ListUSD      *string              `json:"listUSD"`
-	Unconverted  []report.Unconverted `json:"unconverted" doc:"The billed amounts in currencies without a known exchange rate; they are not in the file"`
+	Unconverted  []report.Unconverted `json:"unconverted" doc:"The billed amounts in currencies without a known exchange rate; they are not in the sums, and only with detail lines in the file"`
+	SummedMonths []string             `json:"summedMonths" doc:"Months of an export of lines whose rows are sums by day, because an account has no lines"`
 	Message      *string              `json:"message" doc:"The reason for the failure, and the remedy"`
 	FileName     string               `json:"fileName" example:"costs-2026-03-01.parquet"`
 	DownloadURL  *string              `json:"downloadURL" doc:"Where the file is fetched with GET, until linkExpiresAt"`
@@ -169,32 +188,15 @@ type jobInput struct {
 }
 
 func (s *service) get(ctx context.Context, in *jobInput) (Export, error) {
-	if !id.IsValid("job", in.JobID) {
-		return Export{}, report.MissingExport(in.JobID)
-	}
-	c := identity.CallerFrom(ctx)
-	j, err := report.ReadExport(ctx, s.p.Table, c.Org, in.JobID)
-	if err == nil && !j.IsOf(c) {
+	j, err := report.ReadOwnExport(ctx, s.p, in.JobID)
+	if err == nil && j.Resources != nil {
 		err = report.MissingExport(in.JobID)
 	}
 	if err != nil {
 		return Export{}, err
 	}
-	now := s.p.Clock.Now()
-	out := newExport(&j, now)
-	if j.StatusAt(now) != report.ExportSucceeded {
-		return out, nil
-	}
-	until := now.Add(report.ExportLinked)
-	if until.After(j.ExpiresAt) {
-		until = j.ExpiresAt
-	}
-	url, err := report.MakeExportLink(ctx, s.p,
-		report.ExportLinkQuestion{
-			ExportInput: report.ExportInput{Org: c.Org, JobID: j.ID}, FileName: j.FileName(),
-			Until: until,
-		})
-	out.DownloadURL, out.LinkExpires = &url, &until
+	out := newExport(&j, s.p.Clock.Now())
+	out.DownloadURL, out.LinkExpires, err = report.MakeExportLink(ctx, s.p, &j)
 	return out, err
 }
 
@@ -204,6 +206,7 @@ func newExport(j *report.Export, now time.Time) Export {
 		To: j.To.Format(time.DateOnly), Rows: j.Rows,
 		Message: rest.Optional(j.Message), FileName: j.FileName(), CreatedAt: j.CreatedAt,
 		CompletedAt: rest.Optional(j.CompletedAt), ExpiresAt: j.ExpiresAt, Unconverted: []report.Unconverted{},
+		Detail: cmp.Or(j.Detail, report.DetailDays), SummedMonths: append([]string{}, j.SummedMonths...),
 	}
 	for _, u := range j.Unconverted {
 		out.Unconverted = append(out.Unconverted, report.Unconverted{Currency: u.Currency, Amount: u.Amount.String()})

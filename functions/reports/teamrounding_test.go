@@ -41,9 +41,9 @@ func TestRoundTeams_OfSharesThatDoNotAddUpByThemselves(t *testing.T) {
 	}
 }
 
-// TestRoundTeams_NoPartPassesTheWholeCentsAroundIt checks random teams, also with refunds: each direct cost, shared cost
-// and sum is the whole cent below or above its exact amount. So a cost is never shown as a refund, and a team's direct
-// cost is never above its costUSD because of rounding.
+// TestRoundTeams_NoPartPassesTheWholeCentsAroundIt checks random teams, also with refunds: each direct cost, shared
+// cost and sum is the whole cent below or above its exact amount. So a cost is never shown as a refund, and a team's
+// direct cost is never above its costUSD because of rounding.
 func TestRoundTeams_NoPartPassesTheWholeCentsAroundIt(t *testing.T) {
 	r := seed.Random(t)
 	for range 50_000 {

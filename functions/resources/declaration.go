@@ -7,7 +7,7 @@ import (
 	"lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/report"
-	"lamplighter.dev/shared/domain/smarttag"
+	"lamplighter.dev/shared/engine/archive"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
 )
@@ -16,18 +16,15 @@ import (
 var Declaration = platform.Declaration{
 	Name:   "resources",
 	Routes: []string{"/resources", "/resources/{resourceID}", "/resources/{resourceID}/{proxy+}"},
-	Access: rest.Access.With(report.Reading, table.Access{
-		Reads: []table.Partition{
-			identity.MetaPartition, inventory.ResourcePartition, inventory.IndexPartition,
-			inventory.ChunkPartition, inventory.AttachedPartition, discovery.PartPartition, smarttag.Partition,
-		},
+	Access: rest.Access.With(report.Reading, report.RecordReading, table.Access{
+		Reads: []table.Partition{identity.MetaPartition, discovery.PartPartition},
 		Writes: []table.Partition{
 			inventory.AccountPartition, discovery.JobPartition, "ORG#*#REFRESH",
-			workqueue.Partition,
+			workqueue.Partition, report.ExportPartition, report.ExportDuePartition,
 		},
 	}),
-	Starts:  []string{discovery.Machine},
-	Calls:   []string{inventory.Connector},
+	Starts:  []string{discovery.Machine, report.ExportMachine},
+	Calls:   []string{inventory.Connector, archive.LinkWorker},
 	Samples: []string{"list", "list-types"},
 	Kinds:   []platform.Kind{{Name: "resource", Prefix: "res"}},
 }

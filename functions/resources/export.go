@@ -3,51 +3,81 @@ package resources
 import (
 	"context"
 	"encoding/base64"
-	"encoding/json"
-	"strconv"
-	"strings"
 	"time"
 	"unicode/utf8"
 
-	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/inventory"
-	"lamplighter.dev/shared/domain/pricing"
+	"lamplighter.dev/shared/domain/report"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// exportRows is how many resources one answer of an export contains.
-const exportRows = 5000
+const (
+	// maxWholeRows is the most resources of an answer that is the whole export. Most exports have 6 MB with fewer.
+	maxWholeRows = 50_000
+	// firstPiece is the cursor of the first piece of an export.
+	firstPiece = "*"
+)
 
 type exportInput struct {
 	Filters
-	rest.Export
+	Format string `query:"format" enum:"csv,ndjson" doc:"Format; by default that of the header Accept"`
+	Cursor string `query:"cursor" maxLength:"2048" doc:"Asks for the export in pieces: * for the first one, and for the others the position from the Link header of the piece before"`
+	Accept string `header:"Accept" hidden:"true"`
 }
 
-// exportResources returns the next page of an export. Pages are ordered by UID, which never changes, so resources
-// that appear or vanish between two pages do not shift the others.
 func (s *service) exportResources(ctx context.Context, in *exportInput) (rest.Raw, error) {
-	after, err := readCursor(in.Cursor)
+	form := rest.Export{Format: in.Format, Accept: in.Accept}
+	filter := in.inventoryFilter(inventory.Visibility{})
+	if in.Cursor != "" {
+		return s.exportPiece(ctx, &form, filter, in.Cursor)
+	}
+	f, full := s.begin(&form, s.most), false
+	err := s.records.Each(ctx, filter, func(r *Record) (bool, error) {
+		full = !f.Add(r)
+		return !full, nil
+	})
+	switch {
+	case err != nil:
+		return rest.Raw{}, err
+	case full:
+		return s.beginJob(ctx, report.Export{Format: form.ChooseFormat(rest.CSV), Resources: &filter})
+	}
+	return f.Answer(ctx, "")
+}
+
+func (s *service) begin(form *rest.Export, bounds rest.Bounds) *rest.File {
+	return form.Begin(rest.Exported{
+		Name: "resources", Format: rest.CSV, Columns: report.RecordColumns, Bounds: bounds,
+	})
+}
+
+// beginJob starts an export job and returns it.
+func (s *service) beginJob(ctx context.Context, job report.Export) (rest.Raw, error) {
+	j, err := report.StartExport(ctx, s.p, job)
 	if err != nil {
 		return rest.Raw{}, err
 	}
-	c, bounds := identity.CallerFrom(ctx), s.most
-	if bounds.Rows == 0 {
-		bounds.Rows = exportRows
-	}
-	costs := pricing.NewCosts(s.p.Table)
-	found, err := s.inventory.FindResources(ctx, c.Org,
-		inventory.List{
-			Filter: in.inventoryFilter(s.sight(c, costs)), By: inventory.ByUID, After: after,
-			Limit: bounds.Rows + 1,
-		})
+	return rest.Accepted(rest.Job{JobID: j.ID, Status: string(j.Status), StatusURL: exportJobs + "/" + j.ID})
+}
+
+// exportPiece returns the next piece of an export.
+func (s *service) exportPiece(
+	ctx context.Context, form *rest.Export, filter inventory.Filter, cursor string,
+) (rest.Raw, error) {
+	after, err := readCursor(cursor)
 	if err != nil {
 		return rest.Raw{}, err
 	}
-	f := in.Begin(rest.Exported{Name: "resources", Format: rest.CSV, Columns: columns, Bounds: bounds})
-	for i := range found {
-		if !f.Add(newRecord(found[i], costs)) {
-			return f.Answer(ctx, writeCursor(found[i-1].UID))
+	rows := min(s.most.Rows, report.RecordPageRows)
+	page, err := s.records.Page(ctx, filter, after, rows+1)
+	if err != nil {
+		return rest.Raw{}, err
+	}
+	f := s.begin(form, rest.Bounds{Rows: rows, Bytes: s.most.Bytes})
+	for i := range page {
+		if !f.Add(&page[i]) {
+			return f.Answer(ctx, writeCursor(page[i-1].UID))
 		}
 	}
 	return f.Answer(ctx, "")
@@ -58,64 +88,49 @@ func writeCursor(uid string) string { return base64.RawURLEncoding.EncodeToStrin
 
 // readCursor returns the UID of a cursor, or "" for the beginning.
 func readCursor(cursor string) (uid string, err error) {
+	if cursor == firstPiece {
+		return "", nil
+	}
 	b, err := base64.RawURLEncoding.DecodeString(cursor)
 	if err != nil || !utf8.Valid(b) {
 		return "", fault.New(
-			fault.Invalid, "cursor: %.64q is not one that an answer gave; leave it out to begin anew", cursor)
+			fault.Invalid, "cursor: %.64q is not one that an answer gave; send * to begin", cursor)
 	}
 	return string(b), nil
 }
 
-var columns = []string{
-	"id", "uid", "name", "type", "provider", "cloudAccountID", "cloudAccountName", "region", "zone", "status",
-	"instanceType",
-	"capacity", "tags", "smartTags", "parentUID", "schedulable", "groupIDs", "teamIDs", "scheduleIDs", "discoveredAt",
-	"lastSeenAt", "createdAt",
-	"rackRateHourlyUSD", "rackRateMonthlyUSD", "priceVersion", "monthToDateUSD", "lastMonthUSD", "costSource",
+// ResourceExport is an export of resources that is a job.
+type ResourceExport struct {
+	JobID       string     `json:"jobID"`
+	Status      string     `json:"status" enum:"running,succeeded,failed,expired"`
+	Format      string     `json:"format" enum:"csv,ndjson" doc:"Compressed with gzip"`
+	Rows        int64      `json:"rows"`
+	Message     *string    `json:"message" doc:"The reason for the failure, and the remedy"`
+	FileName    string     `json:"fileName" example:"resources.csv.gz"`
+	DownloadURL *string    `json:"downloadURL" doc:"Where the file is fetched with GET, until linkExpiresAt"`
+	LinkExpires *time.Time `json:"linkExpiresAt"`
+	CreatedAt   time.Time  `json:"createdAt"`
+	CompletedAt *time.Time `json:"completedAt"`
+	ExpiresAt   time.Time  `json:"expiresAt" doc:"When the file is removed"`
 }
 
-// Line returns the record as a line of NDJSON.
-func (r Record) Line() []byte { return append(encodeObject(r), '\n') }
-
-// Cells returns the record as a line of CSV.
-func (r Record) Cells() []string {
-	created := ""
-	if r.CreatedAt != nil {
-		created = r.CreatedAt.Format(time.RFC3339)
-	}
-	return append([]string{
-		r.ID, r.UID, r.Name, r.Type, r.Provider, r.CloudAccountID, r.CloudAccountName, r.Region, r.Zone,
-		string(r.Status),
-		r.InstanceType, string(encodeObject(r.Capacity)), string(encodeObject(r.Tags)),
-		string(encodeObject(r.SmartTags)), r.ParentUID,
-		strconv.FormatBool(r.Schedulable),
-		strings.Join(r.GroupIDs, " "), strings.Join(r.TeamIDs, " "), strings.Join(r.ScheduleIDs, " "),
-		r.DiscoveredAt.Format(time.RFC3339), r.LastSeenAt.Format(time.RFC3339), created,
-	}, r.costCells()...)
+type exportJobInput struct {
+	JobID string `path:"jobID" maxLength:"64"`
 }
 
-// costCells returns the cells for the resource's cost. Unknown values are empty cells.
-func (r Record) costCells() []string {
-	out := make([]string, 6)
-	if p := r.RackRateUSD; p != nil {
-		out[0], out[1], out[2] = p.Hourly, p.Monthly, p.PriceVersion
+func (s *service) getExport(ctx context.Context, in *exportJobInput) (ResourceExport, error) {
+	j, err := report.ReadOwnExport(ctx, s.p, in.JobID)
+	if err == nil && j.Resources == nil {
+		err = report.MissingExport(in.JobID)
 	}
-	if a := r.ActualUSD; a != nil {
-		out[3], out[4] = a.MonthToDate, a.LastMonth
+	if err != nil {
+		return ResourceExport{}, err
 	}
-	if r.CostSource != nil {
-		out[5] = *r.CostSource
+	out := ResourceExport{
+		JobID: j.ID, Status: string(j.StatusAt(s.p.Clock.Now())), Format: j.Format, Rows: j.Rows,
+		Message: rest.Optional(j.Message), FileName: j.FileName(), CreatedAt: j.CreatedAt,
+		CompletedAt: rest.Optional(j.CompletedAt), ExpiresAt: j.ExpiresAt,
 	}
-	return out
-}
-
-// encodeObject returns v as JSON. v consists of strings, numbers and times, so encoding cannot fail.
-func encodeObject(v any) []byte {
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil { // it always encodes
-		panic(err)
-	}
-	return []byte(strings.TrimSuffix(b.String(), "\n"))
+	out.DownloadURL, out.LinkExpires, err = report.MakeExportLink(ctx, s.p, &j)
+	return out, err
 }

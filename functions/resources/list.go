@@ -2,86 +2,16 @@ package resources
 
 import (
 	"context"
-	"time"
 
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/pricing"
+	"lamplighter.dev/shared/domain/report"
 )
 
-// Record is the client's view of a resource.
-type Record struct {
-	ID               string            `json:"id" example:"res_01k6v0e4y0c2b7m9q8r5t3w1xz"`
-	UID              string            `json:"uid" doc:"Native provider identifier"`
-	Name             string            `json:"name"`
-	Type             string            `json:"type" example:"aws-ec2"`
-	Provider         string            `json:"provider" example:"aws"`
-	CloudAccountID   string            `json:"cloudAccountID" doc:"Our id of the cloud account"`
-	CloudAccountName string            `json:"cloudAccountName"`
-	Region           string            `json:"region"`
-	Zone             string            `json:"zone"`
-	Status           cloud.Status      `json:"status" enum:"running,stopped,starting,stopping,pending,terminated,unknown"`
-	InstanceType     string            `json:"instanceType"`
-	Capacity         map[string]int64  `json:"capacity"`
-	Tags             map[string]string `json:"tags"`
-	SmartTags        map[string]string `json:"smartTags"`
-	ParentUID        string            `json:"parentUID" doc:"Its enclosing resource: an Auto Scaling group, a cluster"`
-	Schedulable      bool              `json:"schedulable" doc:"Can be started and stopped"`
-	GroupIDs         []string          `json:"groupIDs" doc:"Its resource groups that the caller may see"`
-	TeamIDs          []string          `json:"teamIDs" doc:"The teams that own it, as far as the caller may see them"`
-	ScheduleIDs      []string          `json:"scheduleIDs"`
-	RackRateUSD      *RackRate         `json:"rackRateUSD"`
-	ActualUSD        *Actual           `json:"actualUSD"`
-	CostSource       *string           `json:"costSource" enum:"estimated,actual" doc:"actual once a bill of this month has arrived, else estimated; null if no cost is known"`
-	DiscoveredAt     time.Time         `json:"discoveredAt"`
-	LastSeenAt       time.Time         `json:"lastSeenAt"`
-	CreatedAt        *time.Time        `json:"createdAt" doc:"According to the provider; null if it does not tell"`
-}
-
-// RackRate is the present public price of a resource, as decimals. For a stopped resource it is the price of its
-// remaining parts, such as disks.
-type RackRate struct {
-	Hourly       string `json:"hourly" example:"0.096000"`
-	Monthly      string `json:"monthly" doc:"For 730 hours" example:"70.08"`
-	PriceVersion string `json:"priceVersion" doc:"Version of the price list"`
-	Stale        bool   `json:"stale" doc:"Newer prices could not be fetched"`
-}
-
-// Actual is the invoiced cost of a resource, as decimals.
-type Actual struct {
-	MonthToDate string `json:"monthToDate"`
-	LastMonth   string `json:"lastMonth"`
-}
-
-func newRecord(r inventory.Listed, costs *pricing.Costs) Record {
-	out := Record{
-		ID: r.ID, UID: r.UID, Name: r.Name, Type: r.Type, Provider: r.Provider, CloudAccountID: r.CloudAccountID,
-		CloudAccountName: r.AccountName, Region: r.Region, Zone: r.Zone, Status: r.Status, InstanceType: r.InstanceType,
-		Capacity: orEmpty(r.Capacity), Tags: orEmpty(r.Tags), SmartTags: orEmpty(r.SmartTags), ParentUID: r.ParentUID,
-		Schedulable: r.Schedulable, GroupIDs: append([]string{}, r.GroupIDs...),
-		TeamIDs: append([]string{}, r.TeamIDs...), ScheduleIDs: append([]string{}, r.ScheduleIDs...),
-		DiscoveredAt: r.DiscoveredAt, LastSeenAt: lastSeen(r.Resource),
-	}
-	if !r.CreatedAt.IsZero() {
-		out.CreatedAt = &r.CreatedAt
-	}
-	out.addCosts(costs.Of(r.UID))
-	return out
-}
-
-// addCosts adds the resource's cost. The estimate and the billed cost are separate fields.
-func (r *Record) addCosts(rate *pricing.HourlyRate, billed *pricing.Invoiced) {
-	if rate != nil && rate.Reason == "" {
-		hour := rate.Hourly(r.Status)
-		r.RackRateUSD = &RackRate{hour.Fixed(6), hour.MulInt(pricing.HoursPerMonth).Fixed(2), rate.Version, rate.Stale}
-	}
-	if billed != nil {
-		r.ActualUSD = &Actual{billed.MonthToDate.Fixed(2), billed.LastMonth.Fixed(2)}
-	}
-	r.CostSource = rest.Optional(pricing.SourceOfCost(rate, billed))
-}
+// Record is the view of a resource that clients see.
+type Record = report.Record
 
 // unpricedReason returns why a resource has no rack rate, or "" if it has one.
 func unpricedReason(rate *pricing.HourlyRate) string {
@@ -91,26 +21,10 @@ func unpricedReason(rate *pricing.HourlyRate) string {
 	return rate.Reason
 }
 
-// lastSeen returns when the resource was last seen, at the earliest the time of its discovery. Discovery dates
-// listings back by the time that a listing may lag.
-func lastSeen(r inventory.Resource) time.Time {
-	if r.LastSeenAt.Before(r.DiscoveredAt) {
-		return r.DiscoveredAt
-	}
-	return r.LastSeenAt
-}
-
-func orEmpty[V any](m map[string]V) map[string]V {
-	if m == nil {
-		return map[string]V{}
-	}
-	return m
-}
-
 func shownAll(found []inventory.Listed, costs *pricing.Costs) []Record {
 	out := make([]Record, len(found))
 	for i, r := range found {
-		out[i] = newRecord(r, costs)
+		out[i] = report.NewRecord(r, costs)
 	}
 	return out
 }
@@ -168,7 +82,7 @@ func (s *service) listResources(ctx context.Context, in *listInput) ([]Record, e
 	c := identity.CallerFrom(ctx)
 	costs := pricing.NewCosts(s.p.Table)
 	found, err := s.inventory.FindResources(ctx, c.Org, inventory.List{
-		Filter: in.inventoryFilter(s.sight(c, costs)), By: in.Field(), Descending: in.Descending(), Skip: in.Skip(),
+		Filter: in.inventoryFilter(s.records.SightOf(c, costs)), By: in.Field(), Descending: in.Descending(), Skip: in.Skip(),
 		Limit: in.Limit,
 	})
 	return shownAll(found, costs), err
@@ -187,7 +101,7 @@ type summaryInput struct{ Filters }
 
 func (s *service) getSummary(ctx context.Context, in *summaryInput) (Summary, error) {
 	c := identity.CallerFrom(ctx)
-	sum, err := s.inventory.SummarizeResources(ctx, c.Org, in.inventoryFilter(s.sight(c, nil)))
+	sum, err := s.inventory.SummarizeResources(ctx, c.Org, in.inventoryFilter(s.records.SightOf(c, nil)))
 	return Summary(sum), err
 }
 
@@ -205,9 +119,13 @@ type Described struct {
 func (s *service) getResource(ctx context.Context, in *resourceInput) (Described, error) {
 	c := identity.CallerFrom(ctx)
 	costs := pricing.NewCosts(s.p.Table)
-	r, err := s.inventory.DescribeByID(ctx, c.Org, in.ResourceID, s.sight(c, costs))
+	r, err := s.inventory.DescribeByID(ctx, c.Org, in.ResourceID, s.records.SightOf(c, costs))
 	rate, _ := costs.Of(r.UID)
-	return Described{newRecord(r, costs), unpricedReason(rate), orEmpty(map[string]any(r.Facts))}, err
+	out := Described{report.NewRecord(r, costs), unpricedReason(rate), map[string]any{}}
+	if r.Facts != nil {
+		out.Facts = r.Facts
+	}
+	return out, err
 }
 
 // UIDs is a request for resources by their native IDs.
@@ -218,6 +136,6 @@ type UIDs struct {
 func (s *service) byUIDs(ctx context.Context, in *struct{ Body UIDs }) ([]Record, error) {
 	c := identity.CallerFrom(ctx)
 	costs := pricing.NewCosts(s.p.Table)
-	found, err := s.inventory.ByUIDs(ctx, c.Org, in.Body.UIDs, s.sight(c, costs))
+	found, err := s.inventory.ByUIDs(ctx, c.Org, in.Body.UIDs, s.records.SightOf(c, costs))
 	return shownAll(found, costs), err
 }

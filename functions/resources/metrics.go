@@ -68,7 +68,7 @@ const (
 
 func (s *service) getMetrics(ctx context.Context, in *metricsInput) (Usage, error) {
 	c := identity.CallerFrom(ctx)
-	r, err := s.inventory.ByID(ctx, c.Org, in.ResourceID, s.sight(c, nil))
+	r, err := s.inventory.ByID(ctx, c.Org, in.ResourceID, s.records.SightOf(c, nil))
 	if err != nil {
 		return Usage{}, err
 	}

@@ -6,7 +6,6 @@ import (
 	"context"
 	"net/http"
 
-	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
@@ -14,13 +13,14 @@ import (
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/pricing"
 	"lamplighter.dev/shared/domain/report"
-	"lamplighter.dev/shared/domain/scheduling"
-	"lamplighter.dev/shared/domain/smarttag"
 )
 
 const (
-	policy  = "resources:read"
+	policy  = report.RecordPolicy
 	refresh = "/resources/refresh"
+
+	exportPath = "/resources/export"
+	exportJobs = exportPath + "/jobs"
 )
 
 // costNote describes the cost fields in the interface description.
@@ -45,14 +45,15 @@ func Operations(p *platform.Platform) *rest.Group {
 type service struct {
 	p         *platform.Platform
 	inventory *inventory.Store
-	tagger    *smarttag.Tagger
+	records   *report.RecordReader
 	most      rest.Bounds // of one answer of an export
 	reports   *report.Reader
 }
 
 func newService(p *platform.Platform) *service {
 	return &service{
-		p: p, inventory: inventory.New(p), tagger: smarttag.NewTagger(smarttag.NewStore(p.Table)),
+		p: p, inventory: inventory.New(p), records: report.NewRecordReader(p),
+		most:    rest.Bounds{Rows: maxWholeRows},
 		reports: report.NewReader(p, cost.New(p)),
 	}
 }
@@ -69,11 +70,26 @@ func (s *service) listOperations(g *rest.Group) {
 			"two complete listings an hour apart lack it. Terminated resources stay listed for seven days." + costNote,
 	}, s.listResources)
 	rest.Handle(g, rest.Op{
-		ID: "exportResources", Method: http.MethodGet, Path: "/resources/export", Policy: policy, Scoped: true,
-		Statuses: invalid, Produces: rest.CSVType + ", " + rest.NDJSONType,
-		Summary:     "Export resources",
-		Description: "The resources that match the filters, by native id, as CSV (default) or NDJSON.",
+		ID: "exportResources", Method: http.MethodGet, Path: exportPath, Policy: policy, Scoped: true,
+		Later:    rest.Job{},
+		Statuses: []int{http.StatusBadRequest, http.StatusConflict}, Produces: rest.CSVType + ", " + rest.NDJSONType,
+		Summary: "Export resources",
+		Description: "All resources that match the filters, by native id, as CSV (default) or NDJSON. Up to 6 MB, " +
+			"some 15,000 resources, are the answer itself. A larger export is a job: the answer is 202, and its " +
+			"statusURL holds the download address when the job has ended. While a job runs, the same question of the " +
+			"same caller is answered with that job. CSV cells that a spreadsheet would take for a formula, and those " +
+			"that begin with an apostrophe, begin with one more apostrophe. With cursor, the export comes in pieces " +
+			"of up to 5,000 resources instead: * begins, and while there is more, a Link header with rel=\"next\" " +
+			"leads to the next piece. Resources that appear or vanish meanwhile do not shift the others.",
 	}, s.exportResources)
+	rest.Handle(g, rest.Op{
+		ID: "getResourceExport", Method: http.MethodGet, Path: exportJobs + "/{jobID}", Policy: policy, Scoped: true,
+		Statuses: []int{http.StatusNotFound},
+		Summary:  "Get an export of resources that is a job",
+		Description: "For who began it, with the same rights, for a week. downloadURL opens without further " +
+			"credentials for 15 minutes; ask again for another one. The file is removed after 24 hours, and the job " +
+			"is expired then.",
+	}, s.getExport)
 	rest.Handle(g, rest.Op{
 		ID: "summarizeResources", Method: http.MethodGet, Path: "/resources/summary", Policy: policy, Scoped: true,
 		Statuses:    invalid,
@@ -128,10 +144,4 @@ func (s *service) listTypes(context.Context, *struct{}) ([]Type, error) {
 		}
 	}
 	return out, nil
-}
-
-// sight returns the resources that the caller may see, with schedules and smart tags. The costs are added to costs; nil
-// leaves them out.
-func (s *service) sight(c identity.Caller, costs inventory.CostReader) inventory.Visibility {
-	return inventory.SightOf(c, policy).WithSchedules(scheduling.Heads{}).WithCosts(costs).WithSmartTags(s.tagger)
 }

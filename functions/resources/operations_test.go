@@ -14,6 +14,7 @@ import (
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/discovery"
+	"lamplighter.dev/shared/domain/report"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/testkit/apitest"
@@ -271,18 +272,18 @@ func TestExport_HasEveryFieldOfTheRecord(t *testing.T) {
 			wanted = []string{name}
 		}
 		for _, column := range wanted {
-			if !slices.Contains(columns, column) {
+			if !slices.Contains(report.RecordColumns, column) {
 				t.Errorf("the CSV has no column %s for the field %s", column, name)
 			}
 		}
 	}
 	r := Record{SmartTags: map[string]string{"team": "shop"}, ScheduleIDs: []string{"sch_1", "sch_2"}}
 	cells := r.Cells()
-	if len(cells) != len(columns) {
-		t.Fatalf("%d cells for %d columns", len(cells), len(columns))
+	if len(cells) != len(report.RecordColumns) {
+		t.Fatalf("%d cells for %d columns", len(cells), len(report.RecordColumns))
 	}
 	for column, want := range map[string]string{"smartTags": `{"team":"shop"}`, "scheduleIDs": "sch_1 sch_2"} {
-		if got := cells[slices.Index(columns, column)]; got != want {
+		if got := cells[slices.Index(report.RecordColumns, column)]; got != want {
 			t.Errorf("%s is %q, want %q", column, got, want)
 		}
 	}

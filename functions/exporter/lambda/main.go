@@ -16,5 +16,6 @@ func main() {
 	p := platform.OpenLambda(exporter.Declaration)
 	files := s3.New(platform.AWS(os.Getenv), os.Getenv("LAMPLIGHTER_ARCHIVE"))
 	p.Archive, p.Outbox = files, files
+	p.Lines = s3.New(platform.AWS(os.Getenv), os.Getenv("LAMPLIGHTER_LINE_ITEMS"))
 	lambda.Start(workflow.LambdaHandler(p.Logged(exporter.Handler(p))))
 }

@@ -62,19 +62,24 @@ type File struct {
 	full   bool
 }
 
-// Begin starts an answer of the export.
-func (e *Export) Begin(of Exported) *File {
-	of.Bounds = Bounds{cmp.Or(of.Bounds.Rows, 10_000), cmp.Or(of.Bounds.Bytes, 6_000_000)}
-	f := &File{of: of, format: of.Format, left: of.Bounds}
+// ChooseFormat returns the format that the request asks for, or else the usual one.
+func (e *Export) ChooseFormat(usual string) string {
 	accept := strings.TrimSpace(e.Accept)
 	switch {
 	case e.Format != "":
-		f.format = e.Format
+		return e.Format
 	case strings.HasPrefix(accept, "text/csv"):
-		f.format = CSV
+		return CSV
 	case strings.HasPrefix(accept, NDJSONType):
-		f.format = NDJSON
+		return NDJSON
 	}
+	return usual
+}
+
+// Begin starts an answer of the export.
+func (e *Export) Begin(of Exported) *File {
+	of.Bounds = Bounds{cmp.Or(of.Bounds.Rows, 10_000), cmp.Or(of.Bounds.Bytes, 6_000_000)}
+	f := &File{of: of, format: e.ChooseFormat(of.Format), left: of.Bounds}
 	f.csv = csv.NewWriter(&f.buf)
 	if f.format == CSV {
 		_ = f.csv.Write(of.Columns) // Answer returns the error

@@ -180,3 +180,12 @@ func (v *values[T]) add(c *Charge) {
 	v.Numbers = append(v.Numbers, int32(len(v.Words))) //nolint:gosec // of a block
 	v.Words = append(v.Words, *v.of(c))
 }
+
+// Texts returns the texts of a charge, without its tags.
+func Texts(c *Charge) []*string {
+	out := make([]*string, 0, len(textFields))
+	for _, of := range textFields {
+		out = append(out, of(c))
+	}
+	return out
+}

@@ -13,7 +13,8 @@ import (
 type focusLayout struct {
 	row             bill.Charge
 	pricingCurrency string
-	rate            usdRate // from columns that Azure and our query of Google's table add
+	rate            usdRate // from columns that Azure, our query of Google's table and our exports add
+	escaped         string  // escapedByApostrophe in CSV files of our exports
 	period          slashedPeriod
 	exact           string      // amounts that do not fit into their columns: see lineItem
 	out             bill.Charge // passed to take; a copy, because the next row reuses the fields of the one read
@@ -44,7 +45,8 @@ func (l *focusLayout) bindings([]string) []binding {
 		text(&c.CommitmentID, "CommitmentDiscountId"), text(&c.CommitmentStatus, "CommitmentDiscountStatus"),
 		text(&l.pricingCurrency, "x_PricingCurrency", "PricingCurrency"),
 		amount(&l.rate.perDollar, "x_BillingExchangeRate", "x_CurrencyConversionRate"),
-		amount(&l.rate.inDollars, "x_BilledCostInUsd"),
+		amount(&l.rate.inDollars, "x_BilledCostInUsd"), amount(&l.rate.exact, USDRateColumn),
+		text(&l.escaped, EscapeColumn),
 		tags(&c.Tags, "Tags"), text(&l.exact, "x_ExactAmounts"),
 	}
 }
@@ -72,6 +74,9 @@ func (l *focusLayout) emit(to *reading) error {
 		l.rate.perDollar = money.Amount{} // a rate between other currencies
 	}
 	l.out.USDRate = l.rate.of(&l.out.BilledCost)
+	if l.escaped == EscapedByApostrophe {
+		unescape(&l.out)
+	}
 	if l.exact != "" {
 		if err := l.setExact(); err != nil {
 			return err

@@ -69,21 +69,11 @@ var errLong = errors.New("the question takes too long")
 func (e *LineItemEngine) read(ctx context.Context, org string, l *cost.LineItems, columns []string,
 	take func(*bill.Block) error,
 ) error {
-	for k := range l.Parts {
-		name := l.Part(org, k)
-		size, err := e.files.Size(ctx, name)
-		if err != nil {
-			return fault.Wrap("read line items", err)
-		}
-		file := cloud.NewRangedBill(ctx, size, func(ctx context.Context, p []byte, off int64) error {
-			return e.files.ReadAt(ctx, name, p, off)
+	return eachLineItemFile(ctx, e.files, partsOf(org, l),
+		func(name string, file cloud.BillReader) error {
+			_, err := ReadBlocks(ctx, columns, name, file, counting(l, take))
+			return err
 		})
-		_, err = ReadBlocks(ctx, columns, name, file, counting(l, take))
-		if err = errors.Join(err, file.Close()); err != nil {
-			return fault.Wrap("read line items", err)
-		}
-	}
-	return nil
 }
 
 // counting returns a function that passes on the lines that count on this bill. A time that was not read, which is only

@@ -23,7 +23,7 @@ type heldRows struct {
 }
 
 // textColumns is the number of columns of texts, besides ExactAmounts.
-const textColumns = 23
+const textColumns = 24
 
 // resourceColumn is the position of ResourceId in textsOf.
 const resourceColumn = 15
@@ -49,8 +49,16 @@ func textsOf(c *bill.Charge) [textColumns]string {
 		c.BillingAccountID, c.SubAccountID, c.SubAccountName, c.ProviderName, c.PublisherName, c.InvoiceIssuerName,
 		c.InvoiceID, c.ChargeCategory, c.ChargeClass, c.ChargeFrequency, c.ChargeText, c.ServiceCategory,
 		c.ServiceName, c.RegionID, c.ResourceName, c.ResourceID, c.ResourceType, c.SkuID, c.PricingCategory,
-		c.CommitmentID, c.CommitmentStatus, c.BillingCurrency, c.Unit,
+		c.CommitmentID, c.CommitmentStatus, c.BillingCurrency, c.Unit, rateText(c.USDRate),
 	}
+}
+
+// rateText returns a rate as text, or "" if it is 0.
+func rateText(usd money.Amount) string {
+	if usd.IsZero() {
+		return ""
+	}
+	return usd.String()
 }
 
 func (l *lineItem) texts() [textColumns]*string {
@@ -59,7 +67,7 @@ func (l *lineItem) texts() [textColumns]*string {
 		&l.InvoiceIssuerName, &l.InvoiceID, &l.ChargeCategory, &l.ChargeClass, &l.ChargeFrequency,
 		&l.ChargeDescription, &l.ServiceCategory, &l.ServiceName, &l.RegionID, &l.ResourceName, &l.ResourceID,
 		&l.ResourceType, &l.SkuID, &l.PricingCategory, &l.CommitmentDiscountID, &l.CommitmentDiscountStatus,
-		&l.BillingCurrency, &l.PricingUnit,
+		&l.BillingCurrency, &l.PricingUnit, &l.USDRate,
 	}
 }
 

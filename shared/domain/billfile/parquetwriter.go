@@ -62,6 +62,9 @@ type lineItem struct {
 
 	// ExactAmounts holds the five amounts in their order, if one of them has more digits than its column can hold.
 	ExactAmounts string `parquet:"x_ExactAmounts,optional"`
+	// USDRate is the value of one unit of BillingCurrency in US dollars: as the bill states it, or in an export as
+	// reports convert it.
+	USDRate string `parquet:"x_UsdRate,optional,dict"`
 }
 
 // ExactAmounts is a column of the files of ParquetWriter. Read it together with amounts (ReadBlocks) to get exact

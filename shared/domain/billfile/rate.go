@@ -3,8 +3,8 @@ package billfile
 import "lamplighter.dev/shared/foundation/money"
 
 // usdRate holds the currency data of a row: units of the currency for one US dollar, or the cost of the row in US
-// dollars.
-type usdRate struct{ perDollar, inDollars money.Amount }
+// dollars, or US dollars for one unit of the currency.
+type usdRate struct{ perDollar, inDollars, exact money.Amount }
 
 // leastCost is the smallest cost from which a rate is computed. Smaller amounts are rounded too much.
 var leastCost = money.FromScaled(1, 2)
@@ -13,6 +13,8 @@ var leastCost = money.FromScaled(1, 2)
 func (r *usdRate) of(cost *money.Amount) money.Amount {
 	one := money.FromInt(1)
 	switch {
+	case r.exact.Sign() > 0:
+		return r.exact
 	case r.perDollar.Sign() > 0:
 		return one.MulDiv(one, r.perDollar)
 	case cost.Cmp(leastCost) > 0 && r.inDollars.Sign() > 0:

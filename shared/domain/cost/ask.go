@@ -23,6 +23,7 @@ type Question struct {
 	Daily    bool                // an amount a day, too
 	// only charges of the category Usage that show how much a day cost: neither corrections nor late usage
 	UsageOnly bool
+	BillsOnly bool // no estimates
 }
 
 // The limits of a question.

@@ -30,7 +30,7 @@ func (b *Builder) place(c *bill.Charge) (placement, error) {
 	case !c.BillingPeriodStart.IsZero() && MonthOf(c.BillingPeriodStart) != b.in.Month:
 		return placement{}, b.strayed("billing period", c.BillingPeriodStart)
 	}
-	out := placement{day: min(max(daysBetween(start, midnight(at)), 0), b.in.Month.Days()-1)}
+	out := placement{day: daysBetween(start, b.in.Month.DayOf(at))}
 	switch {
 	case c.ChargeClass == bill.Correction:
 		out.class = Correction

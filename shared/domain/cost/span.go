@@ -41,7 +41,7 @@ func spansOf(pointers []pointer, q *Question) ([]span, error) {
 			bill != nil {
 			from = clock.Latest(from, bill.estimatedFrom())
 		}
-		if whole || !from.Before(to) || !q.mayConcern(p) {
+		if whole || !from.Before(to) || !q.mayConcern(p) || q.BillsOnly && p.Estimated {
 			continue
 		}
 		start := p.Month.Start()

@@ -45,6 +45,13 @@ func (a *Amounts) at(metric int) *money.Amount {
 	return [...]*money.Amount{&a.Billed, &a.Effective, &a.List}[metric]
 }
 
+// AmountsOf returns the amount of a metric as Amounts.
+func AmountsOf(m Metric, a money.Amount) *Amounts {
+	out := &Amounts{}
+	*out.at(metricNumber[m]) = a
+	return out
+}
+
 // Add adds b to a.
 func (a *Amounts) Add(b *Amounts) {
 	a.Billed.Increase(&b.Billed)

@@ -24,7 +24,7 @@ type Filter struct {
 	Schedulable   *bool      // can be started and stopped
 	CreatedAfter  time.Time  // created at this time or later, by the provider's record; without a record: left out
 	CreatedBefore time.Time  // made before this time
-	Sight         Visibility // of the caller; resources outside do not exist for it
+	Sight         Visibility `json:"-"` // of the caller; resources outside do not exist for it
 }
 
 // membershipsNeeded returns a function that reports whether the filter needs the members of a group or team. Most

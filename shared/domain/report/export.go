@@ -13,9 +13,11 @@ import (
 	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/archive"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
+	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
 )
@@ -39,6 +41,12 @@ const (
 	CSV     = "csv"
 	NDJSON  = "ndjson"
 	Parquet = "parquet"
+)
+
+// The details of an export of costs: charges added up by day, or the lines of bills.
+const (
+	DetailDays  = "days"
+	DetailLines = "lines"
 )
 
 // Limits of jobs.
@@ -75,15 +83,20 @@ type Export struct {
 	From   time.Time           `json:"from"`
 	To     time.Time           `json:"to"`
 	Filter map[string][]string `json:"filter,omitempty"`
-	Status ExportStatus        `json:"status"`
-	Rows   int64               `json:"rows,omitempty"`
-	Totals *cost.Amounts       `json:"totals,omitempty"`
-	// billed amounts that are not in the file, because their currencies have no exchange rate
+	Detail string              `json:"detail,omitempty"` // DetailLines, or "" for DetailDays
+	// the resources of an export of resources; nil for costs
+	Resources *inventory.Filter `json:"resources,omitempty"`
+	Status    ExportStatus      `json:"status"`
+	Rows      int64             `json:"rows,omitempty"`
+	Totals    *cost.Amounts     `json:"totals,omitempty"`
+	// billed amounts that are not in Totals, because their currencies have no exchange rate
 	Unconverted []cost.CurrencyTotal `json:"unconverted,omitempty"`
-	Message     string               `json:"message,omitempty"` // of a failed job
-	CreatedAt   time.Time            `json:"createdAt"`
-	CompletedAt time.Time            `json:"completedAt,omitzero"`
-	ExpiresAt   time.Time            `json:"expiresAt"` // of its file
+	// months of an export of lines whose rows are sums by day, because a bill has no line items
+	SummedMonths []string  `json:"summedMonths,omitempty"`
+	Message      string    `json:"message,omitempty"` // of a failed job
+	CreatedAt    time.Time `json:"createdAt"`
+	CompletedAt  time.Time `json:"completedAt,omitzero"`
+	ExpiresAt    time.Time `json:"expiresAt"` // of its file
 }
 
 // Question returns the question of the job, without the rights of its caller.
@@ -111,6 +124,9 @@ func (j *Export) IsOf(c identity.Caller) bool {
 // FileName returns the name of the downloaded file.
 func (j *Export) FileName() string {
 	name := "costs-" + j.From.Format(time.DateOnly) + "." + j.Format
+	if j.Resources != nil {
+		name = "resources." + j.Format
+	}
 	if j.Format == Parquet {
 		return name
 	}
@@ -135,7 +151,7 @@ type asked struct {
 
 // askedKey returns the key of the reference to the job that answers the same question by the same caller.
 func (j *Export) askedKey(org string) (table.Key, error) {
-	b, err := json.Marshal([]any{j.User, j.Grants, j.Format, j.From, j.To, j.Filter})
+	b, err := json.Marshal([]any{j.User, j.Grants, j.Format, j.From, j.To, j.Filter, j.Detail, j.Resources})
 	sum := sha256.Sum256(b)
 	return table.Key{PK: table.OrgPK(org) + "EXPORT", SK: "Q#" + hex.EncodeToString(sum[:16])}, err
 }
@@ -337,12 +353,32 @@ type ExportLink struct {
 	URL string `json:"url"`
 }
 
-// MakeExportLink asks the worker for a link, since the API links no client of the archive.
-func MakeExportLink(ctx context.Context, p *platform.Platform, in ExportLinkQuestion) (string, error) {
-	var out ExportLink
-	err := p.Workers.RunTask(ctx, archive.LinkWorker, map[string]any{"task": ExportLinkTask, "input": in}, &out)
-	if err != nil {
-		return "", fmt.Errorf("make a link to %s: %w", in.JobID, err)
+// MakeExportLink returns a link to the file of a job of the caller of ctx, and its end. It returns nil for a job
+// without a file. It asks the worker for the link, since the API links no client of the archive.
+func MakeExportLink(ctx context.Context, p *platform.Platform, j *Export) (url *string, until *time.Time, err error) {
+	now, org := p.Clock.Now(), identity.CallerOrg(ctx)
+	if j.StatusAt(now) != ExportSucceeded {
+		return nil, nil, nil
 	}
-	return out.URL, nil
+	end := clock.Earliest(now.Add(ExportLinked), j.ExpiresAt)
+	in := ExportLinkQuestion{ExportInput: ExportInput{org, j.ID}, FileName: j.FileName(), Until: end}
+	var out ExportLink
+	err = p.Workers.RunTask(ctx, archive.LinkWorker, map[string]any{"task": ExportLinkTask, "input": in}, &out)
+	if err != nil {
+		return nil, nil, fmt.Errorf("make a link to %s: %w", j.ID, err)
+	}
+	return &out.URL, &end, nil
+}
+
+// ReadOwnExport returns a job of the caller of ctx, or fault.NotFound.
+func ReadOwnExport(ctx context.Context, p *platform.Platform, jobID string) (Export, error) {
+	if !id.IsValid("job", jobID) {
+		return Export{}, MissingExport(jobID)
+	}
+	c := identity.CallerFrom(ctx)
+	j, err := ReadExport(ctx, p.Table, c.Org, jobID)
+	if err == nil && !j.IsOf(c) {
+		err = MissingExport(jobID)
+	}
+	return j, err
 }

@@ -105,7 +105,7 @@ func askTotals(ctx context.Context, ask AskCosts, q cost.Question) (exportTotals
 		if err != nil {
 			return out, err
 		}
-		out.sum.Add(amountsIn(q.Metric, a.Total))
+		out.sum.Add(cost.AmountsOf(q.Metric, a.Total))
 		out.kinds = max(out.kinds, len(a.Rows))
 		if q.Metric == cost.Billed {
 			out.unconverted = a.Unconverted
@@ -153,7 +153,7 @@ func days(ctx context.Context, ask AskCosts, q cost.Question) (grid, error) {
 				out[id] = one
 			}
 			for d, amount := range a.Rows[i].Days {
-				one.days[d].Add(amountsIn(q.Metric, amount))
+				one.days[d].Add(cost.AmountsOf(q.Metric, amount))
 			}
 		}
 	}
@@ -174,18 +174,6 @@ func (t grid) each(first time.Time, take func(*ExportRow) (bool, error)) (more b
 		}
 	}
 	return true, nil
-}
-
-// amountsIn returns the amount a of the metric m as Amounts.
-func amountsIn(m cost.Metric, a money.Amount) *cost.Amounts {
-	switch m {
-	case cost.Billed:
-		return &cost.Amounts{Billed: a}
-	case cost.Effective:
-		return &cost.Amounts{Effective: a}
-	default:
-		return &cost.Amounts{List: a}
-	}
 }
 
 // providerNames are the FOCUS names of our providers.

@@ -11,6 +11,7 @@ import (
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/billimport"
+	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
@@ -46,6 +47,9 @@ func (w *worker) importAccount(ctx context.Context, in Share) (Share, error) {
 		return in, err
 	}
 	all, err := s.list(ctx)
+	if err == nil {
+		err = s.noteListed(ctx, all)
+	}
 	if err == nil {
 		var ended bool
 		if ended, err = s.importMonths(ctx, all); err == nil && !ended {
@@ -91,6 +95,24 @@ func (s *session) list(ctx context.Context) ([]cloud.Delivery, error) {
 	return all, err
 }
 
+// noteListed records the months with bills if this is the first import.
+func (s *session) noteListed(ctx context.Context, all []cloud.Delivery) error {
+	if !s.entry.BackfilledAt.IsZero() {
+		return nil
+	}
+	months := make([]string, len(all))
+	for i := range all {
+		months[i] = all[i].Period.Format("2006-01")
+	}
+	slices.Sort(months)
+	if months = slices.Compact(months); slices.Equal(months, s.entry.Listed) {
+		return nil
+	}
+	return billimport.ChangeEntry(ctx, s.p.Table, s.in.Org, s.account.ID, func(e *billimport.Entry) {
+		e.Listed = months
+	})
+}
+
 // first returns the oldest month to look at.
 func (s *session) first() time.Time {
 	now := s.p.Clock.Now().UTC()
@@ -126,7 +148,7 @@ func (s *session) importMonths(ctx context.Context, all []cloud.Delivery) (bool,
 			if err = s.noteMonth(month, step, err); err != nil {
 				return false, err
 			}
-		} else if err = s.progress(ctx, month); err != nil {
+		} else if err = s.noteImported(ctx, month); err != nil {
 			return false, err
 		}
 		s.in.Gone = append(s.in.Gone, month)
@@ -184,8 +206,15 @@ func messageOf(err error) string {
 	return fault.CleanText(fault.Message(err), longest)
 }
 
-// progress records that a month was imported.
-func (s *session) progress(ctx context.Context, month string) error {
+// noteImported updates the costs of resources and then records that a month was imported.
+func (s *session) noteImported(ctx context.Context, month string) error {
+	m, err := cost.ParseMonth(month)
+	if err != nil {
+		return err
+	}
+	if err = s.renewCosts(ctx, s.in.Org, m); err != nil {
+		return err
+	}
 	return billimport.ChangeEntry(ctx, s.p.Table, s.in.Org, s.account.ID, func(e *billimport.Entry) {
 		if e.Looked == nil {
 			e.Looked = map[string]time.Time{}

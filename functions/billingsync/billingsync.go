@@ -37,6 +37,7 @@ type Share struct {
 	billimport.Input
 	Full        bool                `json:"full,omitempty"` // every month is looked at
 	Gone        []string            `json:"gone,omitempty"`
+	Broken      []string            `json:"broken,omitempty"` // the closed months that could not be attributed
 	Failure     *billimport.Failure `json:"failure,omitempty"`
 	Notice      string              `json:"notice,omitempty"` // a difference that does not prevent the import
 	Done        bool                `json:"done"`
@@ -48,7 +49,7 @@ type worker struct {
 	clouds    inventory.Clouds
 	inventory *inventory.Store
 	costs     *cost.Store
-	rates     *pricing.Store // exchange rates
+	rates     *pricing.Store // exchange rates, price lists and the costs of resources
 	read      billReader     // reads files of unknown origin
 }
 
@@ -125,7 +126,7 @@ const (
 func (w *worker) plan(ctx context.Context, in billimport.Input) (Planned, error) {
 	out := Planned{Input: in, Done: true, Shares: []Share{}}
 	switch {
-	case in.Rebuild:
+	case in.Rebuild, in.Renewal:
 		out.Shares = append(out.Shares, Share{Input: in})
 	case in.AccountID != "":
 		a, err := w.inventory.ReadAccount(ctx, in.Org, in.AccountID)
@@ -139,6 +140,11 @@ func (w *worker) plan(ctx context.Context, in billimport.Input) (Planned, error)
 			return Planned{Input: in, WaitSeconds: pause}, nil
 		}
 		out.Shares = append(out.Shares, Share{Input: in})
+		if in.First {
+			prices := in
+			prices.First, prices.Renewal = false, true
+			out.Shares = append(out.Shares, Share{Input: prices})
+		}
 	default:
 		all, err := connection.ListAccounts(ctx, w.p.Table, in.Org)
 		if err != nil {
@@ -157,6 +163,8 @@ func (w *worker) importShare(ctx context.Context, in Share) (Share, error) {
 	switch {
 	case in.Rebuild:
 		return w.rebuild(ctx, in)
+	case in.Renewal:
+		return w.renew(ctx, in)
 	case in.Withdraw:
 		return w.withdrawUpload(ctx, in)
 	case in.UploadID != "":
@@ -167,7 +175,7 @@ func (w *worker) importShare(ctx context.Context, in Share) (Share, error) {
 
 // giveUp ends the record of a run that the sweeper parks, and removes the run from the list of work.
 func (w *worker) giveUp(ctx context.Context, in billimport.Input, why *workflow.Caught) (Planned, error) {
-	if in.Rebuild || in.UploadID != "" || in.AccountID != "" {
+	if in.Rebuild || in.Renewal || in.UploadID != "" || in.AccountID != "" {
 		if _, err := w.abandon(ctx, Share{Input: in}, why); err != nil {
 			return Planned{}, err
 		}
@@ -178,7 +186,12 @@ func (w *worker) giveUp(ctx context.Context, in billimport.Input, why *workflow.
 // abandon ends a share that the machine gives up.
 func (w *worker) abandon(ctx context.Context, in Share, why *workflow.Caught) (Share, error) {
 	if in.Rebuild {
-		return in, w.addRebuild(ctx, in.Org, w.p.Clock.Now().Add(rebuildPause))
+		return in, w.addAgain(ctx, in.Input, w.p.Clock.Now().Add(rebuildPause))
+	}
+	if in.Renewal { // the nightly update makes up for it
+		w.p.Log.WarnContext(ctx, "an update of prices and costs was given up", "org", in.Org, "account", in.AccountID,
+			"error", why.String())
+		return in, nil
 	}
 	if in.Withdraw {
 		return in, w.abandonWithdrawal(ctx, in.Input, why.String())

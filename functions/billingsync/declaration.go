@@ -22,7 +22,8 @@ var Declaration = platform.Declaration{
 		Writes: []table.Partition{
 			billimport.Partition, billimport.UploadPartition, billimport.DuePartition, workqueue.Partition,
 			cloud.SimulatedPartition, throttle.Partition,
-			pricing.Partition,          // rates of currencies
+			pricing.Partition,                                  // rates of currencies, price lists of new accounts
+			inventory.IndexPartition, inventory.ChunkPartition, // the costs of resources
 			inventory.AccountPartition, // when its bills were last read
 		},
 	}),

@@ -16,6 +16,7 @@ import (
 	"lamplighter.dev/functions/connector"
 	"lamplighter.dev/functions/discovery"
 	"lamplighter.dev/functions/links"
+	"lamplighter.dev/functions/resources"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
@@ -93,7 +94,7 @@ func newFixtureWith(t *testing.T, more cloud.Providers) *fixture {
 		archive.LinkWorker:  lambdacall.Handler(links.Handler(s.Platform)),
 	}
 	s.run(map[string]workflow.Handler{"discovery": discovery.Handler(s.Platform, providers), "billingsync": s.gated})
-	s.Mount(cloudaccounts.Operations, billing.Operations)
+	s.Mount(cloudaccounts.Operations, billing.Operations, resources.Operations)
 	s.Put(identity.AccessKey("org_a"), identity.Access{})
 	return s
 }

@@ -146,6 +146,7 @@ func TestKilledAtAnyStep_ImportsAddUpToTheCent(t *testing.T) {
 		})
 		s.wantPlanted(s.plan(settings{"size": "3", "bills": "focus"}))
 		got := s.status()
-		return fmt.Sprintf("%s %q, %d months\n%s", got.Status, got.Message, got.MonthsBackfilled, s.booked())
+		return fmt.Sprintf("%s %q, %d months, %d resources with a bill\n%s", got.Status, got.Message,
+			got.MonthsBackfilled, s.wantBilled("after kills"), s.booked())
 	})
 }

@@ -55,6 +55,9 @@ func (w *worker) importFile(ctx context.Context, in Share, u billimport.Upload, 
 	if wrong != nil && !fault.Is(wrong, fault.Invalid) && !fault.Is(wrong, fault.Conflict) {
 		return in, wrong
 	}
+	if err = w.renewCosts(ctx, in.Org, r.imported()...); err != nil {
+		return in, err
+	}
 	in.Done = true
 	if err = w.endUpload(ctx, in.Input, func(u *billimport.Upload) { r.tell(u, wrong) }); err != nil {
 		return in, err // the next try needs the file
@@ -196,12 +199,21 @@ func (r *uploaded) tell(u *billimport.Upload, err error) {
 	if err != nil {
 		u.Errors = []billimport.RowError{{Row: r.row, Message: messageOf(err)}}
 	}
+	for _, month := range r.imported() {
+		u.Months = append(u.Months, month.String())
+	}
+}
+
+// imported returns the months of the file that are imported, in order.
+func (r *uploaded) imported() []cost.Month {
+	var out []cost.Month
 	for month, b := range r.months {
 		if b == nil {
-			u.Months = append(u.Months, month.String())
+			out = append(out, month)
 		}
 	}
-	slices.Sort(u.Months)
+	slices.Sort(out)
+	return out
 }
 
 // endUpload ends the record of an upload; with errors it is failed.

@@ -45,7 +45,11 @@ func (w *worker) restoreMonths(ctx context.Context, org string, u *billimport.Up
 		return err
 	}
 	// Teams, groups and connected accounts may have changed since the restored months were imported.
-	return errors.Join(w.costs.Rebuild(ctx, org, accounts, months...), w.costs.Summarize(ctx, org, months...))
+	err = errors.Join(w.costs.Rebuild(ctx, org, accounts, months...), w.costs.Summarize(ctx, org, months...))
+	if err != nil {
+		return err
+	}
+	return w.renewCosts(ctx, org, months...)
 }
 
 // abandonWithdrawal makes it possible to withdraw the upload again.

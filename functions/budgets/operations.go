@@ -45,7 +45,14 @@ func Operations(p *platform.Platform) *rest.Group {
 		ID: "summarizeBudgets", Method: http.MethodGet, Path: budgets + "/summary", Policy: reading, Scoped: true,
 		Statuses: invalid,
 		Summary:  "List the status of all budgets",
-		Description: "The worst first: red, yellow, green, and of a colour the one that is spent furthest. " + scoped +
+		Description: "The worst first: red, yellow, green, and of a colour the one that is spent furthest. byPeriod " +
+			"adds up the budgets of each period, each cost once. Of budgets that have costs in common only the one " +
+			"with the widest scope counts: the organization, else the scope that cost most in this and the last " +
+			"three months, else the higher amount, else the older budget. leftOut names the others. Budgets have " +
+			"costs in common if any cost of the period, or of the last three months, belongs to both. A resource " +
+			"that several teams own does not count: each team has its share. Budgets of more than 4 tag keys are " +
+			"compared for the first 4 keys in alphabetical order; a budget of another key is taken to have costs in " +
+			"common with each budget that is not of its key. " + scoped +
 			forecast,
 	}, s.summary)
 	rest.Handle(g, rest.Op{

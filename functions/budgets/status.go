@@ -33,6 +33,8 @@ type BudgetStanding struct {
 	ForecastUSD  BudgetForecast      `json:"forecastUSD"`
 	Signal       budgeting.Signal    `json:"signal" enum:"green,yellow,red"`
 	SettledUntil string              `json:"settledUntil" doc:"The last day whose bills are complete" example:"2026-11-20"`
+	// AttributedFrom is set by attribute.
+	AttributedFrom *string `json:"attributedFrom" doc:"Of a budget of a team or resource group: the first day of the period from which on its costs follow its present resources; earlier days follow those of an earlier time. It lies behind the last day with costs if no day follows them yet, and is null if all days do, and of other budgets" example:"2026-11-01"`
 }
 
 func newStanding(st *budgeting.State) BudgetStanding {
@@ -80,7 +82,8 @@ func (s *service) status(ctx context.Context, in *BudgetInput) (BudgetStatus, er
 	if err != nil {
 		return BudgetStatus{}, err
 	}
-	return newStatus(&states[0]), nil
+	out := newStatus(&states[0])
+	return out, s.attribute(ctx, states, []*BudgetStanding{&out.BudgetStanding})
 }
 
 func newStatus(st *budgeting.State) BudgetStatus {
@@ -98,13 +101,33 @@ func newStatus(st *budgeting.State) BudgetStatus {
 
 // BudgetSummary is the spending and the forecasts of all budgets.
 type BudgetSummary struct {
-	Count     int              `json:"count"`
-	Green     int              `json:"green"`
-	Yellow    int              `json:"yellow"`
-	Red       int              `json:"red"`
-	AmountUSD string           `json:"amountUSD" doc:"Of all budgets, each in its period"`
-	SpentUSD  string           `json:"spentUSD" doc:"The amount spent of all budgets; a cost counts in each budget that covers it"`
-	Items     []BudgetStanding `json:"items"`
+	Count     int                 `json:"count"`
+	Green     int                 `json:"green"`
+	Yellow    int                 `json:"yellow"`
+	Red       int                 `json:"red"`
+	Period    budgeting.Period    `json:"period" enum:"month,quarter,year" doc:"The period of amountUSD and spentUSD: the shortest one that has budgets; month without any"`
+	AmountUSD string              `json:"amountUSD" doc:"The amountUSD of that period in byPeriod"`
+	SpentUSD  string              `json:"spentUSD" doc:"The spentUSD of that period in byPeriod"`
+	ByPeriod  []BudgetPeriodTotal `json:"byPeriod" doc:"A total for each period that has budgets, the shortest first"`
+	Items     []BudgetStanding    `json:"items"`
+}
+
+// BudgetPeriodTotal adds up the budgets of one period. Each cost counts once.
+type BudgetPeriodTotal struct {
+	Period       budgeting.Period `json:"period" enum:"month,quarter,year"`
+	From         string           `json:"from" example:"2026-11-01"`
+	To           string           `json:"to" doc:"The first day after the period" example:"2026-12-01"`
+	AmountUSD    string           `json:"amountUSD" doc:"Of the budgets in counted"`
+	SpentUSD     string           `json:"spentUSD" doc:"Of the budgets in counted"`
+	RemainingUSD string           `json:"remainingUSD" doc:"Below 0 if more is spent than planned"`
+	Counted      []string         `json:"counted" doc:"IDs of the budgets that count: they have no costs in common"`
+	LeftOut      []BudgetLeftOut  `json:"leftOut" doc:"The budgets that do not count"`
+}
+
+// BudgetLeftOut is a budget that does not count in a total, because another one that counts covers the same costs.
+type BudgetLeftOut struct {
+	BudgetID        string `json:"budgetID"`
+	SharesCostsWith string `json:"sharesCostsWith" doc:"ID of a budget that counts and has costs in common with it"`
 }
 
 func (s *service) summary(ctx context.Context, _ *struct{}) (BudgetSummary, error) {
@@ -112,24 +135,53 @@ func (s *service) summary(ctx context.Context, _ *struct{}) (BudgetSummary, erro
 	if err != nil {
 		return BudgetSummary{}, err
 	}
-	states, err := budgeting.ReadStates(ctx, s.costs, identity.CallerOrg(ctx), all, s.p.Clock.Now())
+	org, now := identity.CallerOrg(ctx), s.p.Clock.Now()
+	states, err := budgeting.ReadStates(ctx, s.costs, org, all, now)
 	if err != nil {
 		return BudgetSummary{}, err
 	}
-	return summarize(states), nil
+	totals, err := budgeting.ReadTotals(ctx, s.costs, org, states, now)
+	if err != nil {
+		return BudgetSummary{}, err
+	}
+	out := summarize(states, totals)
+	shown := make([]*BudgetStanding, len(out.Items))
+	for i := range out.Items {
+		shown[i] = &out.Items[i] // in the order of states, which summarize sorts
+	}
+	return out, s.attribute(ctx, states, shown)
 }
 
-func summarize(states []budgeting.State) BudgetSummary {
+func summarize(states []budgeting.State, totals []budgeting.Total) BudgetSummary {
 	slices.SortStableFunc(states, budgeting.CompareWorst)
-	out := BudgetSummary{Count: len(states), Items: make([]BudgetStanding, len(states))}
+	out := BudgetSummary{
+		Count: len(states), Items: make([]BudgetStanding, len(states)), ByPeriod: make([]BudgetPeriodTotal, len(totals)),
+		Period: budgeting.Month, AmountUSD: money.Amount{}.Fixed(2), SpentUSD: money.Amount{}.Fixed(2),
+	}
 	count := map[budgeting.Signal]int{}
-	var amount, spent money.Amount
 	for i := range states {
 		out.Items[i] = newStanding(&states[i])
 		count[states[i].Signal]++
-		amount, spent = amount.Add(states[i].Budget.Amount), spent.Add(states[i].Spent.Round(2)) // rounded as displayed
 	}
 	out.Green, out.Yellow, out.Red = count[budgeting.Green], count[budgeting.Yellow], count[budgeting.Red]
-	out.AmountUSD, out.SpentUSD = amount.Fixed(2), spent.Fixed(2)
+	for i := range totals {
+		out.ByPeriod[i] = newPeriodTotal(&totals[i])
+	}
+	if len(totals) > 0 {
+		first := &out.ByPeriod[0]
+		out.Period, out.AmountUSD, out.SpentUSD = first.Period, first.AmountUSD, first.SpentUSD
+	}
+	return out
+}
+
+func newPeriodTotal(t *budgeting.Total) BudgetPeriodTotal {
+	out := BudgetPeriodTotal{
+		Period: t.Period, From: t.From.Format(time.DateOnly), To: t.To.Format(time.DateOnly),
+		AmountUSD: t.Amount.Fixed(2), SpentUSD: t.Spent.Fixed(2), RemainingUSD: t.Amount.Sub(t.Spent).Fixed(2),
+		Counted: t.Counted, LeftOut: []BudgetLeftOut{},
+	}
+	for _, l := range t.LeftOut {
+		out.LeftOut = append(out.LeftOut, BudgetLeftOut(l))
+	}
 	return out
 }

@@ -111,7 +111,7 @@ func (s *service) unitPrices(ctx context.Context, groups []group) ([]pricing.Est
 			out[i].Reason = "its target is not in the inventory: discover its account"
 		case t == nil:
 			out[i].Reason = "no prices of " + r.Provider + " in " + r.Region +
-				" are known yet; they are fetched every night"
+				" are known yet; they are fetched when an account is connected, and every night"
 		default:
 			out[i] = dearest(t, r, members[r.UID])
 		}

@@ -8,7 +8,9 @@ import (
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/billimport"
 	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/foundation/displayname"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -78,6 +80,7 @@ type ChangedOrganisation struct {
 	RetentionMonths  rest.Patch[int]     `json:"retentionMonths,omitzero" minimum:"1" maximum:"120" doc:"How many months after their own month actions, bulk actions and state history are kept; null is 13. It applies to records created from then on" example:"13"`
 
 	EventAllOrNothing rest.Patch[bool] `json:"eventAllOrNothing,omitzero" doc:"Whether an event readiness plan fails, and gives back all targets, if one target does not get its capacity; null is false"`
+	AttributionMonths rest.Patch[int]  `json:"attributionMonths,omitzero" minimum:"0" maximum:"36" doc:"How many closed months before the current month follow changes of teams and resource groups in costs; null is 13, 0 keeps every closed month as it is. A larger number attributes more closed months within some minutes; a smaller number changes no month" example:"13"`
 }
 
 type changeInput struct{ Body ChangedOrganisation }
@@ -96,6 +99,9 @@ func (s service) changeCurrent(ctx context.Context, in *changeInput) (Current, e
 	changes = append(changes, table.Set("updatedAt", next.UpdatedAt))
 	holds, err := in.Body.holdDashboard(old.ID)
 	if err != nil {
+		return Current{}, err
+	}
+	if holds, err = s.andRebuild(holds, old, next); err != nil {
 		return Current{}, err
 	}
 	if err = s.storeChanges(ctx, revision{old, next}, changes, holds); err != nil {
@@ -125,6 +131,7 @@ func (c ChangedOrganisation) applyTo(o *identity.OrganisationRecord) ([]table.Ch
 	changes = addChoice(changes, "savingsRealism", c.SavingsRealism, &o.SavingsRealism)
 	changes = addChoice(changes, "anomalyMinUSD", c.AnomalyMinUSD, &o.AnomalyMinUSD)
 	changes = addChoice(changes, "eventAllOrNothing", c.EventAllOrNothing, &o.EventAllOrNothing)
+	changes = addChoice(changes, "attributionMonths", c.AttributionMonths, &o.AttributionMonths)
 	return addChoice(changes, "retentionMonths", c.RetentionMonths, &o.RetentionMonths), nil
 }
 
@@ -153,6 +160,16 @@ func (c ChangedOrganisation) holdDashboard(org string) ([]table.Write, error) {
 	return holds, nil
 }
 
+// andRebuild returns ws and, if other closed months than before follow teams and groups, a write that rebuilds the
+// costs.
+func (s service) andRebuild(ws []table.Write, old, next identity.OrganisationRecord) ([]table.Write, error) {
+	if next.Preferences().AttributionMonths == old.Preferences().AttributionMonths {
+		return ws, nil
+	}
+	w, err := billimport.AddRebuild(old.ID, s.Clock.Now())
+	return append(ws, w), err
+}
+
 func errNoDashboard(dashboardID string) error {
 	return fault.New(fault.Invalid, "defaultDashboard: %.64q: there is no such dashboard; GET /dashboards lists them",
 		dashboardID)
@@ -161,7 +178,8 @@ func errNoDashboard(dashboardID string) error {
 // revision is an organization before and after a change.
 type revision struct{ old, next identity.OrganisationRecord }
 
-// storeChanges writes the changes together with holds, and moves the claim to a new name.
+// storeChanges writes the changes together with holds, and moves the claim to a new name. The hold on a dashboard is
+// the first of holds.
 func (s service) storeChanges(ctx context.Context, r revision, changes []table.Change, holds []table.Write) error {
 	old, next := r.old, r.next
 	claims, err := reclaimName(ctx, old, next)
@@ -175,7 +193,7 @@ func (s service) storeChanges(ctx context.Context, r revision, changes []table.C
 		table.Update(identity.OrganisationKey(old.ID), changes, table.Equal("name", old.Name)),
 		table.Check(identity.AccessKey(old.ID), table.Exists(), table.NotEqual("ended", true)),
 	}, claims...)
-	err = s.Table.Transact(table.Within(ctx, identity.UserPrefix+old.CreatedBy), append(writes, holds...)...)
+	err = s.Table.Transact(table.Within(ctx, identity.UserPrefix+old.CreatedBy, workqueue.Prefix), append(writes, holds...)...)
 	failed, ok := errors.AsType[*table.ConditionError](err)
 	if !ok {
 		return fault.Wrap("change organization "+old.ID, err)

@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/domain/billimport"
 	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -20,7 +22,7 @@ func TestTheOrganizationAndItsSettings(t *testing.T) {
 		"id": h.org, "name": "Engines", "createdBy": "usr_ada", "createdAt": "2026-03-10T09:30:30Z",
 		"updatedAt": "2026-03-10T09:30:30Z",
 		"currency":  "USD", "mcpEnabled": false, "defaultDashboard": nil, "savingsRealism": 0.7, "anomalyMinUSD": "1",
-		"retentionMonths": 13.0, "eventAllOrNothing": false,
+		"retentionMonths": 13.0, "eventAllOrNothing": false, "attributionMonths": 13.0,
 	}
 	same := func(after string) {
 		t.Helper()
@@ -63,6 +65,9 @@ func TestTheOrganizationAndItsSettings(t *testing.T) {
 		{`{"retentionMonths":null}`, map[string]any{"retentionMonths": 13.0}},
 		{`{"eventAllOrNothing":true}`, map[string]any{"eventAllOrNothing": true}},
 		{`{"eventAllOrNothing":null}`, map[string]any{"eventAllOrNothing": false}},
+		{`{"attributionMonths":0}`, map[string]any{"attributionMonths": 0.0}},
+		{`{"attributionMonths":36}`, map[string]any{"attributionMonths": 36.0}},
+		{`{"attributionMonths":null}`, map[string]any{"attributionMonths": 13.0}},
 		{`{"mcpEnabled":false,"savingsRealism":0}`, map[string]any{"savingsRealism": 0.0}},
 		{`{"name":" Looms "}`, map[string]any{"name": "Looms"}},
 		{`{"name":"LOOMS"}`, map[string]any{"name": "LOOMS"}},
@@ -96,6 +101,8 @@ func TestSettingsThatNoOrganizationHas(t *testing.T) {
 		`{"retentionMonths":0}`: "retentionMonths", `{"retentionMonths":121}`: "retentionMonths",
 		`{"retentionMonths":1.5}`:     "retentionMonths",
 		`{"defaultDashboard":"mine"}`: "defaultDashboard", `{"mcpEnabled":"yes"}`: "mcpEnabled",
+		`{"attributionMonths":-1}`: "attributionMonths", `{"attributionMonths":37}`: "attributionMonths",
+		`{"attributionMonths":1.5}`:   "attributionMonths",
 		`{"eventAllOrNothing":"yes"}`: "eventAllOrNothing", `[]`: "", `null`: "",
 		`{"currency":"EUR","name":""}`: "name",
 	} {
@@ -108,6 +115,34 @@ func TestSettingsThatNoOrganizationHas(t *testing.T) {
 		if after[k] != v {
 			t.Errorf("%s became %v", k, after[k])
 		}
+	}
+}
+
+// Another number of months rebuilds the costs, in the transaction of the change; the same number does not.
+func TestAttributionMonths_RebuildsCostsWhenItChanges(t *testing.T) {
+	h := newOrganization(t)
+	rebuilds := func() (n int) {
+		t.Helper()
+		for shard := range workqueue.Shards {
+			page, err := h.Table.Query(table.Within(t.Context(), workqueue.Prefix),
+				table.Query{PK: workqueue.PK(shard), Prefix: billimport.RebuildPrefix + h.org, Limit: 10})
+			h.Must(err)
+			n += len(page.Items)
+		}
+		return n
+	}
+	for _, c := range []struct {
+		body string
+		want int
+	}{
+		{`{"attributionMonths":13,"currency":"EUR"}`, 0}, {`{"attributionMonths":24}`, 1}, {`{"attributionMonths":24}`, 1},
+		{`{"attributionMonths":0}`, 2}, {`{"attributionMonths":null,"defaultDashboard":"finops"}`, 3},
+	} {
+		h.as("admin", "PUT /organisation", c.body).Want(200)
+		if got := rebuilds(); got != c.want {
+			t.Errorf("%d rebuilds are listed after %s, want %d", got, c.body, c.want)
+		}
+		h.Clock.Advance(5 * time.Minute)
 	}
 }
 
@@ -125,7 +160,7 @@ func TestWhatAnOrganizationCannotBeGivenIsIgnored(t *testing.T) {
 	}
 	now := h.current()
 	if now["id"] != h.org || now["createdBy"] != "usr_ada" || now["createdAt"] != "2026-03-10T09:30:30Z" ||
-		now["currency"] != "EUR" || len(now) != 12 {
+		now["currency"] != "EUR" || len(now) != 13 {
 		t.Errorf("%v", now)
 	}
 	row, err := table.Read[identity.OrganisationRecord](table.WithOrg(t.Context(), h.org), h.Table,

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"lamplighter.dev/shared/api/identity"
@@ -21,10 +20,8 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-const (
-	stretch = 12 * time.Minute // no new list or organization is begun after it; the next run of the night continues
-	fresh   = 20 * time.Hour   // younger prices are not fetched again
-)
+// stretch is how long a run begins new lists and organizations. The next run of the night continues.
+const stretch = 12 * time.Minute
 
 // Synced counts the work of one run.
 type Synced struct {
@@ -42,25 +39,39 @@ func Handler(p *platform.Platform, providers cloud.Providers) workflow.Handler {
 	return func(ctx context.Context, _ json.RawMessage) (any, error) { return SyncPrices(ctx, p, providers) }
 }
 
-// SyncPrices fetches the prices that are due and estimates all resources. A list or an organization that fails does
-// not keep the others. If a list fails, its previous prices are used and marked as old.
+// SyncPrices fetches the prices that are due and estimates all resources, once a night for each organization: a later
+// run of the night estimates only the organizations that failed or were not reached, and those with a list of prices
+// that failed. A list or an organization that fails does not keep the others. If a list fails, its previous prices are
+// used and marked as old.
 func SyncPrices(ctx context.Context, p *platform.Platform, providers cloud.Providers) (Synced, error) {
 	r := &round{
 		Platform: p, estimates: pricing.New(p, providers), rotation: identity.NewRotation(p.Table, "pricesync"),
-		until: p.Clock.Now().Add(stretch),
+		until: p.Clock.Now().Add(stretch), again: map[string]bool{},
 	}
-	orgs, err := r.rotation.ReadOrganizations(ctx)
+	r.night = r.Clock.Now().UTC().Format(time.DateOnly)
+	orgs, err := r.readLeft(ctx)
 	errs := []error{err}
-	pairs := map[pricing.ProviderRegion]bool{}
+	pairs := map[pricing.ProviderRegion][]string{}
 	for _, org := range orgs {
 		some, err := r.estimates.Pairs(table.WithOrg(ctx, org), org)
 		for _, at := range some {
-			pairs[at] = true
+			pairs[at] = append(pairs[at], org)
 		}
-		errs = append(errs, fault.Wrap("look at what "+org+" has", err))
+		if err != nil {
+			r.again[org] = true
+			errs = append(errs, fault.Wrap("look at what "+org+" has", err))
+		}
 	}
 	errs = append(errs, r.refresh(ctx, pairs), r.update(ctx, orgs))
 	return r.did, errors.Join(errs...)
+}
+
+// readLeft returns the organizations that no run of this night has ended with, those first that the previous run did
+// not reach.
+func (r *round) readLeft(ctx context.Context) ([]string, error) {
+	orgs, err := r.rotation.ReadOrganizations(ctx)
+	done, doneErr := r.rotation.ReadDone(ctx, r.night) // all are left if it cannot be read
+	return slices.DeleteFunc(orgs, func(org string) bool { return done[org] }), errors.Join(err, doneErr)
 }
 
 // round is one run.
@@ -69,37 +80,22 @@ type round struct {
 	estimates *pricing.Store
 	rotation  identity.Rotation
 	until     time.Time
+	night     string          // the day on which the run began
+	again     map[string]bool // organizations that a later run must estimate again
 	did       Synced
 }
 
-// refresh fetches the price lists that are due, including those that were never fetched.
-func (r *round) refresh(ctx context.Context, pairs map[pricing.ProviderRegion]bool) error {
-	var errs []error
-	sorted := slices.SortedFunc(maps.Keys(pairs), func(a, b pricing.ProviderRegion) int {
-		return strings.Compare(a.String(), b.String())
-	})
-	for _, at := range sorted {
-		due, err := r.estimates.PricesDue(ctx, at, fresh)
-		if err != nil || !due {
-			errs = append(errs, err)
-			continue
+// refresh fetches the price lists that are due. pairs are the organizations that need each list.
+func (r *round) refresh(ctx context.Context, pairs map[pricing.ProviderRegion][]string) error {
+	sorted := slices.SortedFunc(maps.Keys(pairs), pricing.ProviderRegion.Compare)
+	did, err := r.estimates.RefreshDue(ctx, sorted, r.until)
+	r.did.Lists, r.did.Failed, r.did.Off, r.did.Left = did.Lists, did.Failed, did.Off, did.Left
+	for _, at := range did.Missing {
+		for _, org := range pairs[at] {
+			r.again[org] = true
 		}
-		if !r.Clock.Now().Before(r.until) {
-			r.did.Left++
-			continue
-		}
-		if err = r.estimates.RefreshPrices(ctx, at); errors.Is(err, cloud.ErrPricesOff) {
-			r.did.Off++
-			r.Log.Warn("there are no prices", "of", at.String(), "error", err.Error())
-			continue
-		} else if err != nil {
-			r.did.Failed++
-			errs = append(errs, err)
-			continue
-		}
-		r.did.Lists++
 	}
-	return errors.Join(errs...)
+	return err
 }
 
 // update estimates the resources of organizations. Those that the previous run did not reach come first.
@@ -115,6 +111,9 @@ func (r *round) update(ctx context.Context, orgs []string) error {
 		if err != nil {
 			errs = append(errs, fmt.Errorf("estimate what %s has: %w", org, err))
 			continue
+		}
+		if !r.again[org] {
+			errs = append(errs, r.rotation.MarkDone(ctx, org, r.night, r.Clock.Now()))
 		}
 		r.did.Organizations++
 		r.did.Resources += did.Resources

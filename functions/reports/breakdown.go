@@ -67,7 +67,11 @@ func (s *service) breakdown(ctx context.Context, in *BreakdownInput) (Breakdown,
 	if err = t.grow(&a); err != nil {
 		return Breakdown{}, err
 	}
-	return Breakdown{newBasis(&q, &a), q.Dims, t.nodes, t.links}, s.Balanced(ctx, t.check())
+	b, err := s.basis(ctx, &q, &a)
+	if err != nil {
+		return Breakdown{}, err
+	}
+	return Breakdown{b, q.Dims, t.nodes, t.links}, s.Balanced(ctx, t.check())
 }
 
 // tree builds a breakdown. shown holds the rounded amount of each node by node ID.

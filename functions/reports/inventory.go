@@ -40,7 +40,8 @@ func (s *service) providers(ctx context.Context, in *report.Asked) (ProviderCost
 	if err != nil {
 		return ProviderCosts{}, fault.Wrap("count resources", err)
 	}
-	return ProviderCosts{newBasis(&q, &a), newProviderCosts(&a, sum.ByProvider)}, nil
+	b, err := s.basis(ctx, &q, &a)
+	return ProviderCosts{b, newProviderCosts(&a, sum.ByProvider)}, err
 }
 
 // newProviderCosts returns the providers that have costs or resources.

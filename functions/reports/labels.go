@@ -7,6 +7,7 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/people/teams"
 )
 
 // labels are the names of accounts, groups and teams, by dimension and ID.
@@ -91,9 +92,13 @@ func (s *service) groupNames(ctx context.Context, org string) (map[string]string
 
 func (s *service) teamNames(ctx context.Context, org string) (map[string]string, error) {
 	all, err := s.teams.List(ctx, org)
+	return namesOfTeams(all), err
+}
+
+func namesOfTeams(all []teams.Team) map[string]string {
 	out := make(map[string]string, len(all))
 	for i := range all {
 		out[all[i].ID] = all[i].Name
 	}
-	return out, err
+	return out
 }

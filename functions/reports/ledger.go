@@ -47,7 +47,9 @@ func wholeMonths(q *cost.Question) bool {
 // joinDays answers a plain question from the summaries of its months.
 func joinDays(months []cost.Summary, q *cost.Question) cost.Answer {
 	n := report.DaysBetween(q.From, q.To)
-	out := cost.Answer{Days: make([]money.Amount, n), Estimated: make([]bool, n)}
+	out := cost.Answer{
+		Days: make([]money.Amount, n), Estimated: make([]bool, n), Attribution: attributionOf(months),
+	}
 	for i := range months {
 		m := &months[i]
 		days, first := m.Days, report.DaysBetween(q.From, m.Month.Start())
@@ -110,6 +112,7 @@ func addSummaries(months []cost.Summary, dim string, q *cost.Question) (out cost
 		out.Estimated = append(out.Estimated, m.Estimated...)
 		out.Unconverted = addUnconverted(out.Unconverted, m.Unconverted)
 	}
+	out.Attribution = attributionOf(months)
 	slices.SortFunc(out.Rows, func(a, b cost.Row) int {
 		if c := b.Amount.Cmp(a.Amount); c != 0 {
 			return c
@@ -117,6 +120,14 @@ func addSummaries(months []cost.Summary, dim string, q *cost.Question) (out cost
 		return slices.Compare(a.Keys, b.Keys)
 	})
 	return out, true
+}
+
+func attributionOf(months []cost.Summary) cost.Attribution {
+	out := make(cost.Attribution, len(months))
+	for i := range months {
+		out[months[i].Month] = months[i].AttributedAt
+	}
+	return out
 }
 
 func addUnconverted(to, more []cost.CurrencyTotal) []cost.CurrencyTotal {

@@ -1,7 +1,6 @@
 package reports
 
 import (
-	"cmp"
 	"slices"
 
 	"lamplighter.dev/shared/foundation/money"
@@ -10,76 +9,103 @@ import (
 // cent is the unit that costs are shown in.
 var cent = money.FromScaled(1, 2)
 
-// roundedShare is the shared cost of a team in cents, with the bounds within which both parts of the team are rounded
-// by less than a cent.
-type roundedShare struct {
-	exact, shown, least, most money.Amount
-}
+// roundedTeam is the exact costs of a team and its costs in cents. Each of them, and the direct cost between them, is
+// the whole cent below or above its exact amount.
+type roundedTeam struct{ direct, shared, cost, share money.Amount }
 
-// roundShares rounds the shared costs of teams to cents. The rounded costs add up to the rounded sum of all shared
-// costs, which is 0 when teams take over the costs of Unassigned. The parameter shown has the rounded cost of each
-// team: its direct cost is shown minus its shared cost.
-func roundShares(direct, shared, shown []money.Amount) []money.Amount {
-	parts := make([]roundedShare, len(shared))
+// roundTeams rounds the costs of teams and their shared costs to cents. The costs add up to the rounded sum of all
+// costs. The shared costs add up to the rounded sum of all shared costs, which is 0 when teams take over the costs of
+// Unassigned. A team's direct cost is its cost minus its shared cost.
+//
+// It rounds by the largest remainder. Where the shares cannot add up then, it moves a cent of the costs from one team
+// to another. Amounts whose rows and columns must add up can always be rounded to a whole cent next to each of them
+// (Bacharach, Matrix rounding problems, Management Science 12, 1966), and with two columns one such move is enough for
+// each missing cent: the path that changes the flow passes the sum of all costs once.
+func roundTeams(direct, shared []money.Amount) (costs, shares []money.Amount) {
+	sums := make([]money.Amount, len(direct))
+	for i := range direct {
+		sums[i] = direct[i].Add(shared[i])
+	}
+	costs, shares = cents(sums), make([]money.Amount, len(shared))
+	teams := make([]roundedTeam, len(direct))
 	missing := money.Sum(shared...).Round(2)
-	for i := range parts {
-		parts[i] = newRoundedShare(direct[i], shared[i], shown[i])
-		missing = missing.Sub(parts[i].shown)
+	for i := range teams {
+		teams[i] = newRoundedTeam(direct[i], shared[i], costs[i])
+		missing = missing.Sub(teams[i].share)
 	}
-	missing = moveCents(parts, missing, true)
-	moveCents(parts, missing, false)
-	out := make([]money.Amount, len(parts))
-	for i := range parts {
-		out[i] = parts[i].shown
+	step := cent.MulInt(int64(missing.Sign()))
+	missing = moveShares(teams, missing, step)
+	for !missing.IsZero() && moveCost(teams, step) {
+		missing = missing.Sub(step)
 	}
-	return out
+	for i := range teams {
+		costs[i], shares[i] = teams[i].cost, teams[i].share
+	}
+	return costs, shares
 }
 
-func newRoundedShare(direct, shared, shown money.Amount) roundedShare {
-	p := roundedShare{
-		exact: shared, shown: shared.Round(2),
-		least: maxAmount(floorCent(shared), shown.Sub(ceilCent(direct))),
-		most:  minAmount(ceilCent(shared), shown.Sub(floorCent(direct))),
-	}
-	if p.least.Cmp(p.most) <= 0 {
-		p.shown = minAmount(maxAmount(p.shown, p.least), p.most)
-	}
-	return p
+func newRoundedTeam(direct, shared, shown money.Amount) roundedTeam {
+	least := maxAmount(floorCent(shared), shown.Sub(ceilCent(direct)))
+	most := minAmount(ceilCent(shared), shown.Sub(floorCent(direct)))
+	return roundedTeam{direct, shared, shown, minAmount(maxAmount(shared.Round(2), least), most)}
 }
 
-// moveCents adds missing to the shares, a cent for each, beginning with the shares that it brings nearest to their
-// exact value. It returns the cents that it could not add. A team without a shared cost gets none. With within, no
-// share leaves its bounds.
-func moveCents(parts []roundedShare, missing money.Amount, within bool) money.Amount {
-	step := cent
-	if missing.Sign() < 0 {
-		step = cent.Neg()
+// moveShares adds missing to the shared costs, a cent for each team that has room, beginning with the teams that it
+// brings nearest to their exact amount, and takes it from their direct costs. It returns the cents that remain.
+func moveShares(teams []roundedTeam, missing, step money.Amount) money.Amount {
+	order := make([]int, len(teams))
+	loss := make([]money.Amount, len(teams))
+	for i := range teams {
+		order[i], loss[i] = i, teams[i].share.Add(step).Sub(teams[i].shared).Abs()
 	}
-	order := make([]int, 0, len(parts))
-	for i := range parts {
-		if !parts[i].exact.IsZero() {
-			order = append(order, i)
-		}
-	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		return cmp.Or(parts[a].lossOf(step).Cmp(parts[b].lossOf(step)), cmp.Compare(a, b))
-	})
+	slices.SortStableFunc(order, func(a, b int) int { return loss[a].Cmp(loss[b]) })
 	for _, i := range order {
-		moved := parts[i].shown.Add(step)
 		if missing.IsZero() {
 			break
 		}
-		if within && (moved.Cmp(parts[i].least) < 0 || moved.Cmp(parts[i].most) > 0) {
-			continue
+		r := &teams[i]
+		if share := r.share.Add(step); isNextTo(share, r.shared) && isNextTo(r.cost.Sub(share), r.direct) {
+			r.share, missing = share, missing.Sub(step)
 		}
-		parts[i].shown, missing = moved, missing.Sub(step)
 	}
 	return missing
 }
 
-// lossOf returns how far the share is from its exact value after a step.
-func (p *roundedShare) lossOf(step money.Amount) money.Amount {
-	return p.shown.Add(step).Sub(p.exact).Abs()
+// moveCost adds a cent to the cost and the shared cost of one team, and takes it from the cost and the direct cost of
+// another. It returns false if no team has room for it.
+func moveCost(teams []roundedTeam, step money.Amount) bool {
+	to := nearest(teams, func(r *roundedTeam) (loss money.Amount, fits bool) {
+		share, all := r.share.Add(step), r.cost.Add(step)
+		return all.Sub(r.exact()).Abs(), isNextTo(share, r.shared) && isNextTo(all, r.exact())
+	})
+	from := nearest(teams, func(r *roundedTeam) (loss money.Amount, fits bool) {
+		own, all := r.cost.Sub(r.share).Sub(step), r.cost.Sub(step)
+		return all.Sub(r.exact()).Abs(), isNextTo(own, r.direct) && isNextTo(all, r.exact())
+	})
+	if to < 0 || from < 0 {
+		return false
+	}
+	teams[to].cost, teams[to].share = teams[to].cost.Add(step), teams[to].share.Add(step)
+	teams[from].cost = teams[from].cost.Sub(step)
+	return true
+}
+
+// nearest returns the first team with the smallest loss of those that a change fits, or -1.
+func nearest(teams []roundedTeam, change func(*roundedTeam) (loss money.Amount, fits bool)) int {
+	best, least := -1, money.Amount{}
+	for i := range teams {
+		if loss, fits := change(&teams[i]); fits && (best < 0 || loss.Cmp(least) < 0) {
+			best, least = i, loss
+		}
+	}
+	return best
+}
+
+func (r *roundedTeam) exact() money.Amount { return r.direct.Add(r.shared) }
+
+// isNextTo reports whether cents is the whole cent below or above an amount, or the amount itself.
+func isNextTo(cents, exact money.Amount) bool {
+	return cents == floorCent(exact) || cents == ceilCent(exact)
 }
 
 func floorCent(a money.Amount) money.Amount {

@@ -87,21 +87,27 @@ func (s *service) listTeams(ctx context.Context, in *report.Asked) (TeamCosts, e
 	if err != nil {
 		return TeamCosts{}, err
 	}
-	return TeamCosts{newBasis(&q, &sp.answer), newTeamCosts(sp), append([]string{}, sp.fellBack...)}, nil
+	b, err := s.teamBasis(ctx, &q, sp)
+	return TeamCosts{b, newTeamCosts(sp), append([]string{}, sp.fellBack...)}, err
+}
+
+// teamBasis returns the basis of a report of teams.
+func (s *service) teamBasis(ctx context.Context, q *cost.Question, sp *teamSplit) (Basis, error) {
+	out, err := s.importedBasis(ctx, q, &sp.answer)
+	out.attribute(q, sp.answer.Attribution, sp.changed)
+	return out, err
 }
 
 // newTeamCosts returns the cost of each team in cents. The teams add up to the total, each team's parts add up to the
 // team, and the shared costs add up to the rounded total of the shared costs.
 func newTeamCosts(sp *teamSplit) []TeamCost {
 	ids := sp.inOrder()
-	var sums, direct, shared []money.Amount
+	var direct, shared []money.Amount
 	for _, id := range ids {
 		c := sp.of[id]
-		sums, direct = append(sums, c.sum()), append(direct, money.Sum(c.direct...))
-		shared = append(shared, money.Sum(c.shared...))
+		direct, shared = append(direct, money.Sum(c.direct...)), append(shared, money.Sum(c.shared...))
 	}
-	shown := cents(sums)
-	shares := roundShares(direct, shared, shown)
+	shown, shares := roundTeams(direct, shared)
 	out := make([]TeamCost, len(ids))
 	for i, id := range ids {
 		out[i] = TeamCost{
@@ -158,7 +164,7 @@ func (in *TeamInput) missing() error {
 }
 
 // splitTeam starts the split for the report of one team. The team and the rules take one round trip; if there are
-// rules, the other teams take one more.
+// rules, the other teams take one more. For Unassigned the teams take one more.
 func (s *service) splitTeam(ctx context.Context, in *TeamInput, q *cost.Question) (string, *teamSplit, error) {
 	id := in.TeamID
 	if id == unassignedPath {
@@ -176,12 +182,17 @@ func (s *service) splitTeam(ctx context.Context, in *TeamInput, q *cost.Question
 	if q.Within == nil && q.Filter[cost.TeamDim] == nil && len(saved) > 0 {
 		sp.rules = rulesOf(saved)
 		sp.names, err = s.labels(ctx, cost.TeamDim)
-	} else if ok {
+	}
+	if ok && err == nil {
 		var t teams.Team
 		t, err = table.Decode[teams.Team](it)
-		sp.names[cost.TeamDim][id] = t.Name
+		sp.names[cost.TeamDim][id], sp.changed = t.Name, t.DefinedAt()
 	}
-	if err == nil && id != "" && sp.names[cost.TeamDim][id] == "" {
+	switch {
+	case err != nil:
+	case id == "":
+		sp.changed, err = s.definedAt(ctx, &cost.Question{Dims: []string{cost.TeamDim}, Within: q.Within})
+	case sp.names[cost.TeamDim][id] == "":
 		err = in.missing()
 	}
 	return id, sp, err
@@ -223,7 +234,12 @@ func (s *service) getTeam(ctx context.Context, in *teamInput) (TeamReport, error
 	if err = s.Balanced(ctx, sameDirect(services, sp.of[id])); err != nil {
 		return TeamReport{}, err
 	}
-	return newTeamReport(&q, sp, id, services), nil
+	out := newTeamReport(&q, sp, id, services)
+	if out.Basis, err = s.teamBasis(ctx, &q, sp); err != nil {
+		return TeamReport{}, err
+	}
+	out.TotalUSD = out.CostUSD
+	return out, nil
 }
 
 // services returns the direct costs of a team by service, the largest first.
@@ -260,12 +276,12 @@ func sameDirect(services []cost.Row, c *teamDays) error {
 	return nil
 }
 
-// newTeamReport returns the report of a team. Its figures equal those in the list of all teams.
+// newTeamReport returns the report of a team without its Basis. Its figures equal those in the list of all teams.
 func newTeamReport(q *cost.Question, sp *teamSplit, id string, services []cost.Row) TeamReport {
 	shown := newTeamCosts(sp)[slices.Index(sp.inOrder(), id)]
 	a := sp.answer
 	a.Total, a.Days = money.MustParse(shown.CostUSD), sp.of[id].days()
-	out := TeamReport{Basis: newBasis(q, &a), TeamCost: shown, Services: []ServiceCost{}}
+	out := TeamReport{TeamCost: shown, Services: []ServiceCost{}}
 	direct := money.MustParse(out.DirectUSD)
 	sums := make([]money.Amount, len(services))
 	for i := range services {
@@ -352,7 +368,10 @@ func (s *service) teamTrends(ctx context.Context, in *teamTrendInput) (TeamTrend
 	for i := range lines {
 		days[i] = lines[i].days
 	}
-	out := TeamTrends{newBasis(&q, &sp.answer), in.Granularity, make([]TeamTrendPoint, len(b.first))}
+	out := TeamTrends{Granularity: in.Granularity, Items: make([]TeamTrendPoint, len(b.first))}
+	if out.Basis, err = s.teamBasis(ctx, &q, sp); err != nil {
+		return out, err
+	}
 	for i, p := range b.points(sp.answer.Total) {
 		out.Items[i] = TeamTrendPoint{TrendPoint: p}
 		for n, c := range b.parts(days, i, p.CostUSD) {

@@ -3,6 +3,7 @@ package reports
 import (
 	"context"
 	"slices"
+	"time"
 
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/domain/cost"
@@ -25,7 +26,8 @@ type teamSplit struct {
 	fellBack []string
 	names    labels
 	rules    []report.ShowbackRule
-	dims     []string // of the answer
+	dims     []string  // of the answer
+	changed  time.Time // when the resources of the teams were changed last
 }
 
 func (sp *teamSplit) team(id string, cells int) *teamDays {
@@ -44,11 +46,13 @@ func (s *service) splitTeams(ctx context.Context, q cost.Question, daily bool) (
 	if err != nil {
 		return nil, err
 	}
-	names, err := s.labels(ctx, cost.TeamDim)
+	all, err := s.teams.List(ctx, identity.CallerOrg(ctx))
 	if err != nil {
-		return nil, err
+		return nil, fault.Wrap("read the names of teams", err)
 	}
-	return s.splitBy(ctx, q, daily, &teamSplit{names: names, rules: rules})
+	return s.splitBy(ctx, q, daily, &teamSplit{
+		names: labels{cost.TeamDim: namesOfTeams(all)}, rules: rules, changed: teamsDefinedAt(all, &q),
+	})
 }
 
 // splitBy splits costs by the rules of sp over its known teams. q may name further dimensions.

@@ -168,7 +168,10 @@ func (s *service) units(ctx context.Context, in *TrendInput) (UnitReport, error)
 	if err != nil {
 		return UnitReport{}, err
 	}
-	out := UnitReport{newBasis(&q, &a), in.Granularity, []UnitCosts{}}
+	out := UnitReport{Granularity: in.Granularity, Items: []UnitCosts{}}
+	if out.Basis, err = s.basis(ctx, &q, &a); err != nil {
+		return out, err
+	}
 	b := bucket(in.Granularity, q.From, &a)
 	for _, m := range all {
 		out.Items = append(out.Items, UnitCosts{newUnitMetric(m), unitPoints(&b, &a, q.From, values[m.Name])})

@@ -112,7 +112,7 @@ func (s *service) createGroup(ctx context.Context, in *struct{ Body NewGroup }) 
 		ID: id.New("grp", now), Name: in.Body.Name, Description: in.Body.Description,
 		StepDelaySeconds: in.Body.StepDelaySeconds,
 		FailurePolicy:    cmp.Or(in.Body.FailurePolicy, inventory.ContinueOnFailure),
-		CreatedAt:        now, UpdatedAt: now,
+		CreatedAt:        now, UpdatedAt: now, MembersChangedAt: now,
 	}
 	if in.Body.Selector != nil {
 		sel := inventory.Selector(*in.Body.Selector)
@@ -216,6 +216,7 @@ func (s *service) updateGroup(ctx context.Context, in *updateInput) (Group, erro
 	}
 	regrouped := in.Body.Members.Sent || in.Body.Selector.Sent
 	if regrouped {
+		g.MembersChangedAt = g.UpdatedAt
 		if err = s.checkRegrouping(ctx, old, g, places); err != nil {
 			return Group{}, err
 		}

@@ -206,6 +206,7 @@ func (s *service) changeOnce(ctx context.Context, groupID string, how changing, 
 	}
 	g := old
 	g.UpdatedAt = s.p.Clock.Now()
+	g.MembersChangedAt = g.UpdatedAt
 	if places == nil {
 		places = []inventory.GroupPlacement{}
 	}

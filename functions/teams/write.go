@@ -32,7 +32,10 @@ type NewTeam struct {
 
 func (s *service) createTeam(ctx context.Context, in *struct{ Body NewTeam }) (Team, error) {
 	now := s.p.Clock.Now()
-	t := teams.Team{ID: id.New("team", now), Description: in.Body.Description, CreatedAt: now, UpdatedAt: now}
+	t := teams.Team{
+		ID: id.New("team", now), Description: in.Body.Description, CreatedAt: now, UpdatedAt: now,
+		ResourcesChangedAt: now,
+	}
 	var err error
 	if t.Name, err = displayname.CleanName("name", in.Body.Name, maxName); err != nil {
 		return Team{}, err
@@ -53,7 +56,7 @@ func (s *service) createTeam(ctx context.Context, in *struct{ Body NewTeam }) (T
 	if err != nil {
 		return Team{}, err
 	}
-	rebuilt, err := s.rebuildWrites(ctx, len(owned) > 0)
+	rebuilt, err := s.rebuildWrites(ctx, true)
 	if err != nil {
 		return Team{}, err
 	}
@@ -229,6 +232,7 @@ func (s *service) storeDraft(ctx context.Context, old teams.Team, d draft) (team
 		extra = append(extra, w)
 	}
 	if d.owned != nil {
+		d.ResourcesChangedAt = d.UpdatedAt
 		ws, err := inventory.Own(identity.CallerOrg(ctx), old.ID, old.Generation+1, d.owned)
 		if err != nil {
 			return old, err

@@ -136,17 +136,20 @@ func TestClouds_AreOpenedByOneRole(t *testing.T) {
 	}
 }
 
-func TestPricesync_HasTheKeyOfGoogle(t *testing.T) {
+// pricesync and billingsync fetch prices: each night, and when an account is connected.
+func TestPrices_HaveTheKeyOfGoogle(t *testing.T) {
 	files := readAll(t)
 	if !strings.Contains(string(files[stacks.Root]), "\n  GooglePricesKey:\n") {
 		t.Error("template.yaml has no parameter GooglePricesKey")
 	}
-	_, text, _ := strings.Cut(string(files["infra/stacks/money.yaml"]), "\n  PricesyncFunction:")
-	text, _, _ = strings.Cut(text, "      Policies:")
 	const want = `LAMPLIGHTER_GOOGLE_PRICES_KEY: !If [ReadsGooglePrices, ` +
 		`!Sub "{{resolve:secretsmanager:${GooglePricesKey}}}", ""]`
-	if !strings.Contains(text, want) {
-		t.Errorf("pricesync is not given the key by %s:%s", want, text)
+	for _, function := range []string{"PricesyncFunction", "BillingsyncFunction"} {
+		_, text, _ := strings.Cut(string(files["infra/stacks/money.yaml"]), "\n  "+function+":")
+		text, _, _ = strings.Cut(text, "      Policies:")
+		if !strings.Contains(text, want) {
+			t.Errorf("%s is not given the key by %s:%s", function, want, text)
+		}
 	}
 }
 

@@ -142,7 +142,7 @@ func (e *Env) WaitSettled() {
 // isAwaited reports whether work ends soon without a further request.
 func isAwaited(w workqueue.Work) bool {
 	return w.Machine != erasure.Machine && w.Machine != billimport.UploadMachine && w.Machine != readiness.Machine &&
-		!strings.HasPrefix(w.ID, billimport.RebuildPrefix)
+		!strings.HasPrefix(w.ID, billimport.RebuildPrefix) && !strings.HasPrefix(w.ID, billimport.AttributionPrefix)
 }
 
 // WaitForCode waits for a mail with a six-digit code to the address, and returns the newest code.

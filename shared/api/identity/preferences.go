@@ -12,11 +12,17 @@ type Preferences struct {
 	RetentionMonths  int     `json:"retentionMonths" doc:"Number of months that actions, bulk actions and state history are kept after the month of their creation" example:"13"`
 	// EventAllOrNothing is a setting of event readiness plans.
 	EventAllOrNothing bool `json:"eventAllOrNothing" doc:"true: an event readiness plan fails, and restores all targets, if one of them does not get its capacity; false: the others stay raised, and the missing one is retried until the end of the event"`
+	// AttributionMonths is a setting of costs.
+	AttributionMonths int `json:"attributionMonths" doc:"How many closed months before the current month follow changes of teams and resource groups in costs; older closed months keep the teams and groups that they had" example:"13"`
 }
 
 // DefaultRetentionMonths is how many months of history are kept by default, so that figures can be compared with those
 // of a year ago.
 const DefaultRetentionMonths = 13
+
+// DefaultAttributionMonths is how many closed months follow changes of teams and groups by default: a year of budgets
+// and trends, and the month to compare with.
+const DefaultAttributionMonths = 13
 
 // ChosenPreferences are the settings that an organization has changed; nil means the default.
 type ChosenPreferences struct {
@@ -28,15 +34,18 @@ type ChosenPreferences struct {
 	RetentionMonths  *int     `json:"retentionMonths,omitempty"`
 
 	EventAllOrNothing *bool `json:"eventAllOrNothing,omitempty"`
+	AttributionMonths *int  `json:"attributionMonths,omitempty"`
 }
 
 // Preferences returns the settings, with defaults for those that were not changed.
 func (c ChosenPreferences) Preferences() Preferences {
 	currency, off, realism, least, months := "USD", false, 0.7, "1", DefaultRetentionMonths
+	attributed := DefaultAttributionMonths
 	return Preferences{
 		Currency: *cmp.Or(c.Currency, &currency), MCPEnabled: *cmp.Or(c.MCPEnabled, &off),
 		DefaultDashboard: c.DefaultDashboard,
 		SavingsRealism:   *cmp.Or(c.SavingsRealism, &realism), AnomalyMinUSD: *cmp.Or(c.AnomalyMinUSD, &least),
 		RetentionMonths: *cmp.Or(c.RetentionMonths, &months), EventAllOrNothing: *cmp.Or(c.EventAllOrNothing, &off),
+		AttributionMonths: *cmp.Or(c.AttributionMonths, &attributed),
 	}
 }

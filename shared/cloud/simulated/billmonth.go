@@ -29,7 +29,7 @@ type line struct {
 	product    product
 	region     string
 	node       *node  // nil for a line without a resource of the inventory
-	resource   string // its native identifier
+	resource   string // the native identifier of what else the line is of
 	name       string
 	text       string
 	thousandth int64 // of hours, or of GB
@@ -46,6 +46,7 @@ type bill struct {
 	start, through  time.Time
 	final, restated bool
 
+	days    []billDay
 	planted anomaly
 	month   int     // months since year 0
 	plan    int64   // the cost of the savings plan a day
@@ -80,6 +81,15 @@ const day = 24 * time.Hour
 
 // newBill makes the bill of the month of start as it is at the time now; nil if it does not exist yet.
 func (s *settings) newBill(start, now time.Time) *bill {
+	b := s.outlineBill(start, now)
+	if b != nil {
+		b.commitSavingsPlan()
+	}
+	return b
+}
+
+// outlineBill is newBill without the look at each resource: the bill lacks its savings plan and the cost of support.
+func (s *settings) outlineBill(start, now time.Time) *bill {
 	end := start.AddDate(0, 1, 0)
 	b := &bill{
 		settings: s, start: start, through: now.UTC().Truncate(day),
@@ -94,9 +104,15 @@ func (s *settings) newBill(start, now time.Time) *bill {
 	b.final = !now.Before(end.AddDate(0, 0, 3))
 	b.restated = b.month%restateEvery == 0 && !now.Before(end.AddDate(0, 0, restatedFrom-1))
 	b.used = make([]int64, int(b.through.Sub(start)/day))
-	b.commitSavingsPlan()
-	b.planted = s.plantedIn(b.month, start)
+	for i := range b.used {
+		b.days = append(b.days, newBillDay(start.AddDate(0, 0, i)))
+	}
 	return b
+}
+
+// isSame reports whether b and o are the same bill of one account.
+func (b *bill) isSame(o *bill) bool {
+	return b.start.Equal(o.start) && b.through.Equal(o.through) && b.final == o.final && b.restated == o.restated
 }
 
 // deliveredAt is when the bill came out.
@@ -118,29 +134,24 @@ func (b *bill) fingerprint() string {
 		b.through.Format(time.DateOnly), b.final, b.restated)
 }
 
-// commitSavingsPlan calculates the daily cost of the savings plan, its use on each day, and the cost of support.
+// commitSavingsPlan calculates the daily cost of the savings plan, its use on each day, and the cost of support. It also
+// plants the month's spike.
 func (b *bill) commitSavingsPlan() {
 	var hour int64
 	b.eachNode(0, -1, func(n node) {
-		rate := b.hourRate(n)
-		hour += rate
-		if !b.isCovered(n) {
+		u := b.usageOf(n)
+		hour += u.rate
+		if !u.covered {
 			return
 		}
-		b.plan += rate * 24 * planPrice / 100
+		b.plan += u.rate * 24 * planPrice / 100
 		for i := range b.used {
-			b.used[i] += rate * b.runningHours(n, b.start.AddDate(0, 0, i)) * planPrice / 100
+			b.used[i] += u.rate * u.hoursOn(&b.days[i]) * planPrice / 100
 		}
 	})
 	b.plan = b.plan * planMargin / 100
 	b.support = max(hour*monthHours*supportShare/100, leastSupport) / cent * cent
-}
-
-// isCovered reports whether the savings plan covers n: instances in production that run.
-func (s *settings) isCovered(n node) bool {
-	on, _ := s.initialState(n)
-	return n.kind == kindEC2 && on && s.pickFrom(n, asEnv, envs) == "prod" &&
-		s.drawProperty(n, asCovered)%planShare == 0
+	b.planted = b.plantedIn(b.month, b.start)
 }
 
 // nodesInFile is the number of resources in one file of a bill. Lines of the whole account are in the last file.
@@ -190,40 +201,32 @@ func (b *bill) eachLine(file int, f func(*line)) {
 
 // nodeLines are the lines of one resource: one a day.
 func (b *bill) nodeLines(n node, f func(*line)) {
-	rate := b.hourRate(n)
-	if rate == 0 {
+	u := b.usageOf(n)
+	if u.rate == 0 || !u.on {
 		return
 	}
-	l := line{
-		product: productOf(kinds[n.kind]), region: regionNames[n.region], node: &n, resource: b.nativeUID(n),
-		name: b.nodeName(n),
-	}
-	covered := b.isCovered(n)
-	for at := b.start; at.Before(b.through); at = at.AddDate(0, 0, 1) {
-		hours := b.runningHours(n, at)
+	l := line{product: productOf(kinds[n.kind]), region: regionNames[n.region], node: &n}
+	for i := range b.days {
+		d := &b.days[i]
+		hours := u.hoursOn(d)
 		if hours == 0 {
 			continue
 		}
-		l.day, l.what, l.extra = at, usageLine, 0
-		l.thousandth = hours * b.hourVariation(n, at)
-		if covered {
+		l.day, l.what, l.extra = d.at, usageLine, 0
+		l.thousandth = hours * u.hourVariation(d)
+		if u.covered {
 			l.what, l.thousandth = coveredLine, hours*1000
-		} else if times := b.planted.factorOn(b, n, at); times > 1 {
-			l.extra = rate * l.thousandth / 1000 * (times - 1)
+		} else if times := b.planted.factorOn(b, n, d.at); times > 1 {
+			l.extra = u.rate * l.thousandth / 1000 * (times - 1)
 			l.thousandth *= times
 		}
-		l.list = rate * l.thousandth / 1000
+		l.list = u.rate * l.thousandth / 1000
 		l.billed, l.effective = l.list, l.list
-		if covered {
+		if u.covered {
 			l.billed, l.effective = 0, l.list*planPrice/100
 		}
 		f(&l)
 	}
-}
-
-// hourVariation is how many thousandths of an hour an hour of n counts on a day: no day is quite as the other.
-func (b *bill) hourVariation(n node, at time.Time) int64 {
-	return 970 + int64(mixBits(b.drawProperty(n, asUneven)+uint64(at.Unix()))%61)
 }
 
 // accountLines are the lines without a resource of the inventory.

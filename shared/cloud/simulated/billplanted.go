@@ -47,11 +47,12 @@ func (s *settings) plantedIn(month int, start time.Time) anomaly {
 // not covered.
 func (s *settings) dearestInstance(start time.Time) (best node) {
 	var most int64
+	first := newBillDay(start)
 	s.eachNode(0, 1000, func(n node) {
-		rate := s.hourRate(n)
-		if rate > most && n.kind == kindEC2 && !s.isCovered(n) && s.tagsOf(n) != nil &&
-			s.runningHours(n, start) == 24 && s.pickFrom(n, asEnv, envs) == "prod" {
-			best, most = n, rate
+		u := s.usageOf(n)
+		if u.rate > most && n.kind == kindEC2 && !u.covered && s.isTagged(n) && u.hoursOn(&first) == 24 &&
+			s.pickFrom(n, asEnv, envs) == "prod" {
+			best, most = n, u.rate
 		}
 	})
 	return best
@@ -65,7 +66,7 @@ func (a anomaly) factorOn(b *bill, n node, at time.Time) int64 {
 	hit := true
 	switch {
 	case a.key != "":
-		hit = b.tagsOf(n)[a.key] == a.value
+		hit = b.tagOf(n, a.key) == a.value
 	case a.dimension == "resource":
 		hit = n == a.resource
 	}

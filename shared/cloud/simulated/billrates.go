@@ -1,7 +1,5 @@
 package simulated
 
-import "time"
-
 // Amounts of bills are whole billionths of a US dollar: sums of them are exact, and cheap for millions of lines.
 const (
 	dollar = 1_000_000_000
@@ -57,19 +55,6 @@ func (s *settings) hourRate(n node) int64 {
 
 // volumeSize is how many GB the volume n has.
 func (s *settings) volumeSize(n node) int { return 8 << (s.drawProperty(n, asVolume) % 8) }
-
-// runningHours returns for how many hours of a day n is billed. A node that is stopped from the beginning is not
-// billed; nodes outside of production are stopped by schedules at weekends.
-func (s *settings) runningHours(n node, day time.Time) int64 {
-	if on, _ := s.initialState(n); !on || day.Before(s.createdAt(n).Truncate(24*time.Hour)) {
-		return 0
-	}
-	rests := kinds[n.kind].Actionable && s.pickFrom(n, asEnv, envs) != "prod"
-	if weekday := day.Weekday(); rests && (weekday == time.Saturday || weekday == time.Sunday) {
-		return 6
-	}
-	return 24
-}
 
 // product is the name of a kind on a bill.
 type product struct{ code, name, category, unit string }

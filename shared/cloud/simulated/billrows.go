@@ -1,12 +1,9 @@
 package simulated
 
 import (
-	"encoding/csv"
 	"encoding/json"
-	"io"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // The columns of the two shapes.
@@ -37,37 +34,72 @@ var (
 	}
 )
 
-// rows writes the rows of a file.
+// rows writes the rows of a file. Its texts are cells.
 type rows struct {
-	*csv.Writer
+	csvText
 	b       *bill
 	fault   string
 	written int
-	invoice string // empty while the period is open
-	plan    string // the native identifier of the savings plan
-	end     time.Time
-	period  time.Time // that the row is of: the bill's, unless it is to have one of another
+	number  string   // of the account
+	title   string   // of the account
+	invoice string   // empty while the period is open
+	plan    string   // the native identifier of the savings plan
+	stamps  []string // the beginnings of the days of the month, and its end
+	end     string
+	period  string // that the row is of: the bill's, unless it is to have one of another
+	of      cells
 }
 
-func newRows(w io.Writer, b *bill) *rows {
+// cells are the cells that all lines of a resource share.
+type cells struct {
+	node                        node
+	resource, name, kind, usage string
+	tags                        string // as JSON
+	app, costCenter, env, team  string
+}
+
+func newRows(b *bill, fault string) *rows {
 	r := &rows{
-		Writer: csv.NewWriter(w), b: b, end: b.start.AddDate(0, 1, 0),
-		plan: "arn:aws:savingsplans::" + b.number + ":savingsplan/" + strconv.FormatUint(b.key, 16),
+		b: b, fault: fault, number: quoteCell(b.number), title: quoteCell("Simulated " + b.number),
+		plan: quoteCell("arn:aws:savingsplans::" + b.number + ":savingsplan/" + strconv.FormatUint(b.key, 16)),
 	}
 	if b.final {
-		r.invoice = "INV-" + b.start.Format("200601") + "-" + b.number
+		r.invoice = quoteCell("INV-" + b.start.Format("200601") + "-" + b.number)
 	}
+	end := b.start.AddDate(0, 1, 0)
+	for at := b.start; !at.After(end); at = at.AddDate(0, 0, 1) {
+		r.stamps = append(r.stamps, at.Format("2006-01-02T15:04:05Z"))
+	}
+	r.end = r.stamps[len(r.stamps)-1]
 	return r
 }
 
-// writeRow keeps the failure, if there is one, for Error.
-func (r *rows) writeRow(cells ...string) { _ = r.Write(cells) }
+// spanOf returns when the day of a line begins, and when it ends.
+func (r *rows) spanOf(l *line) (from, to string) {
+	i := int(l.day.Sub(r.b.start) / day)
+	return r.stamps[i], r.stamps[i+1]
+}
+
+// writeHeader writes the row of the names of columns.
+func (r *rows) writeHeader() {
+	header := curHeader
+	if r.b.billing.form == inFOCUS {
+		header = focusHeader
+	}
+	r.texts(header...)
+	r.endRow()
+}
 
 // writeLine writes a line in the shape of the account.
 func (r *rows) writeLine(l *line) {
-	r.period = r.b.start
+	r.period = r.stamps[0]
 	if r.written++; r.written == 3 && r.fault == wrongMonth {
 		r.period = r.end
+	}
+	if l.node == nil {
+		r.of = cells{resource: quoteCell(l.resource), name: l.name, usage: l.usageType(), tags: "{}"}
+	} else if r.of.node != *l.node || r.of.kind == "" {
+		r.of = r.b.cellsOf(*l.node)
 	}
 	if r.b.billing.form == inFOCUS {
 		r.writeFOCUS(l)
@@ -76,15 +108,24 @@ func (r *rows) writeLine(l *line) {
 	r.writeCUR(l)
 }
 
-// writeCost writes an amount. The third row has none if the bill is to have a broken row.
-func (r *rows) writeCost(n int64) string {
-	if r.fault == brokenRow && r.written == 3 {
-		return "12,3O"
+func (b *bill) cellsOf(n node) cells {
+	tags := b.tagsOf(n)
+	text, _ := json.Marshal(tags) // a map of strings always encodes
+	return cells{
+		node: n, resource: quoteCell(b.nativeUID(n)), name: quoteCell(b.nodeName(n)), kind: kinds[n.kind].Native,
+		usage: "Usage:" + kinds[n.kind].Type, tags: quoteCell(strings.Replace(string(text), "null", "{}", 1)),
+		app: tags["app"], costCenter: tags["cost-center"], env: tags["env"], team: tags["team"],
 	}
-	return nanoDollars(n).String()
 }
 
-func timeStamp(t time.Time) string { return t.Format("2006-01-02T15:04:05Z") }
+// writeCost writes an amount. The third row has none if the bill is to have a broken row.
+func (r *rows) writeCost(n int64) {
+	if r.fault == brokenRow && r.written == 3 {
+		r.texts(quoteCell("12,3O"))
+		return
+	}
+	r.amount(n)
+}
 
 // curTypes are AWS's names for the types of lines.
 var curTypes = [...]string{
@@ -106,36 +147,39 @@ func (r *rows) writeCUR(l *line) {
 }
 
 func (r *rows) curRow(l *line, what string, unblended int64) {
-	var arn, effective, commitment, used, public, term string
-	switch l.what {
-	case coveredLine:
-		arn, term = r.plan, "OnDemand"
-		if effective, public = nanoDollars(l.effective).String(),
-			nanoDollars(l.list).String(); what != curTypes[coveredLine] {
-			effective, public = "", ""
-		}
-	case planLine:
-		arn, commitment, used = r.plan, nanoDollars(l.billed).String(), nanoDollars(l.used).String()
-	case usageLine:
-		public, term = nanoDollars(l.list).String(), "OnDemand"
-	default: // the others have no price list
+	from, to := r.spanOf(l)
+	r.count(int64(r.written), what[:3])
+	r.texts(r.invoice, "AWS", "Anniversary", r.number, r.period, r.end, r.number, what, from, to)
+	r.texts(l.product.code, r.of.usage, "", r.of.resource)
+	r.quantity(l.thousandth)
+	r.texts("USD")
+	r.writeCost(unblended)
+	r.texts(l.describeLine(), "Simulated", l.product.name, l.region)
+	r.curPricing(l, what)
+	r.texts(r.of.app, r.of.costCenter, r.of.env, r.of.team)
+	r.endRow()
+}
+
+// curPricing writes the cells of the price and of the savings plan. Only usage has a price list.
+func (r *rows) curPricing(l *line, what string) {
+	switch {
+	case what == curTypes[coveredLine]:
+		r.amount(l.list)
+		r.texts("OnDemand", l.product.unit, r.plan)
+		r.amount(l.effective)
+		r.texts("", "")
+	case l.what == coveredLine:
+		r.texts("", "OnDemand", l.product.unit, r.plan, "", "", "")
+	case l.what == planLine:
+		r.texts("", "", l.product.unit, r.plan, "")
+		r.amount(l.billed)
+		r.amount(l.used)
+	case l.what == usageLine:
+		r.amount(l.list)
+		r.texts("OnDemand", l.product.unit, "", "", "", "")
+	default:
+		r.texts("", "", l.product.unit, "", "", "", "")
 	}
-	var tags map[string]string
-	if l.node != nil {
-		tags = r.b.tagsOf(*l.node)
-	}
-	r.writeRow(
-		strconv.Itoa(r.written)+what[:3], r.invoice, "AWS", "Anniversary", r.b.number, timeStamp(r.period),
-		timeStamp(r.end),
-		r.b.number, what,
-		timeStamp(l.day), timeStamp(l.day.Add(day)), l.product.code, l.usageType(), "", l.resource,
-		quantityText(l.thousandth),
-		"USD", r.writeCost(unblended),
-		l.describeLine(), "Simulated", l.product.name, l.region, public, term, l.product.unit, arn, effective,
-		commitment,
-		used,
-		tags["app"], tags["cost-center"], tags["env"], tags["team"],
-	)
 }
 
 // focusWord are the categories of FOCUS: of the charge, its class, its frequency, and of its price.
@@ -155,7 +199,7 @@ var focusWords = [...]focusWord{
 
 func (r *rows) writeFOCUS(l *line) {
 	w := focusWords[l.what]
-	effective, commitment, status := l.effective, "", ""
+	commitment, status := "", ""
 	switch l.what {
 	case coveredLine:
 		commitment, status = r.plan, "Used"
@@ -165,39 +209,24 @@ func (r *rows) writeFOCUS(l *line) {
 		commitment = r.plan // the commitment is part of the covered usage
 	default: // the others are no part of the plan
 	}
-	tags, kind := "{}", ""
-	if l.node != nil {
-		kind = kinds[l.node.kind].Native
-		b, _ := json.Marshal(r.b.tagsOf(*l.node)) // a map of strings always encodes
-		tags = strings.Replace(string(b), "null", "{}", 1)
-	}
-	r.writeRow(
-		r.writeCost(l.billed), r.b.number, "USD", timeStamp(r.end), timeStamp(r.period), w.category, w.class,
-		l.describeLine(),
-		w.frequency, timeStamp(l.day.Add(day)),
-		timeStamp(l.day), commitment, status, nanoDollars(l.billed).String(), nanoDollars(effective).String(),
-		r.invoice, "Simulated",
-		nanoDollars(l.list).String(),
-		w.pricing, quantityText(l.thousandth), l.product.unit, "AWS", "AWS", l.region, l.resource, l.name, kind,
-		l.product.category, l.product.name,
-		l.usageType(), r.b.number, "Simulated "+r.b.number, tags,
-	)
+	from, to := r.spanOf(l)
+	r.writeCost(l.billed)
+	r.texts(r.number, "USD", r.end, r.period, w.category, w.class, l.describeLine(), w.frequency, to, from)
+	r.texts(commitment, status)
+	r.amount(l.billed)
+	r.amount(l.effective)
+	r.texts(r.invoice, "Simulated")
+	r.amount(l.list)
+	r.texts(w.pricing)
+	r.quantity(l.thousandth)
+	r.texts(l.product.unit, "AWS", "AWS", l.region, r.of.resource, r.of.name, r.of.kind, l.product.category)
+	r.texts(l.product.name, r.of.usage, r.number, r.title, r.of.tags)
+	r.endRow()
 }
 
-// quantityText writes thousandths; none as nothing.
-func quantityText(thousandth int64) string {
-	if thousandth == 0 {
-		return ""
-	}
-	return strconv.FormatFloat(float64(thousandth)/1000, 'f', -1, 64)
-}
-
-// usageType returns AWS's name for the usage: "BoxUsage:m6i.large".
+// usageType returns AWS's name for the usage of a line without a resource: "DataTransfer-Out-Bytes".
 func (l *line) usageType() string {
-	switch {
-	case l.node != nil:
-		return "Usage:" + kinds[l.node.kind].Type
-	case l.product == transfer:
+	if l.product == transfer {
 		return "DataTransfer-Out-Bytes"
 	}
 	return l.product.code

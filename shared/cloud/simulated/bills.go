@@ -1,8 +1,6 @@
 package simulated
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
 	"fmt"
 	"slices"
@@ -122,7 +120,7 @@ func (c *conn) deliveryOf(b *bill) cloud.Delivery {
 		d.Form = cloud.FOCUSForm
 	}
 	for i := range b.fileCount() {
-		f := cloud.BillFile{Name: fmt.Sprintf("%s/simulated-%05d.csv.gz", b.start.Format("2006-01"), i+1), Size: -1}
+		f := cloud.BillFile{Name: b.fileName(i), Size: -1}
 		b.eachLine(i, func(l *line) { f.Rows += c.billing.rowsOf(l) })
 		d.Files, d.Rows = append(d.Files, f), d.Rows+f.Rows
 	}
@@ -131,6 +129,21 @@ func (c *conn) deliveryOf(b *bill) cloud.Delivery {
 		d.Rows++
 	}
 	return d
+}
+
+// fileName returns the name of a file of the bill, from 0.
+func (b *bill) fileName(file int) string {
+	return fmt.Sprintf("%s/simulated-%05d.csv.gz", b.start.Format("2006-01"), file+1)
+}
+
+// fileNumber returns which file of the bill has the name, or -1.
+func (b *bill) fileNumber(name string) int {
+	for i := range b.fileCount() {
+		if b.fileName(i) == name {
+			return i
+		}
+	}
+	return -1
 }
 
 // faultOf returns the fault of a bill.
@@ -152,53 +165,38 @@ func (c *conn) OpenBill(ctx context.Context, d cloud.Delivery, file cloud.BillFi
 	if err := c.simulateCall(ctx, r, nil); err != nil {
 		return nil, err
 	}
-	b := c.newBill(d.Period, c.clk.Now())
+	b := c.billOf(d.Period)
 	if b == nil || b.fingerprint()+c.faultOf(b) != d.Fingerprint {
 		return nil, newFailure(
 			cloud.Transient, r, "PreconditionFailed",
 			"the delivery of "+d.Period.Format("2006-01")+" was replaced while it was read")
 	}
-	number := slices.IndexFunc(c.deliveryOf(b).Files, func(f cloud.BillFile) bool { return f.Name == file.Name })
-	fault := c.faultOf(b)
+	number, fault := b.fileNumber(file.Name), c.faultOf(b)
 	if number < 0 || fault == missingFile && number == b.fileCount()-1 {
 		return nil, newFailure(cloud.NotFound, r, "NoSuchKey", "The specified key does not exist: "+file.Name)
 	}
-	content, err := c.renderFile(b, number)
+	t, err := b.openFile(number, fault)
 	if err != nil {
 		return nil, err
 	}
-	if fault == truncatedBill && number == 0 {
-		content = content[:len(content)/2]
-	}
-	return openBytes{bytes.NewReader(content)}, nil
+	return t.reader(fault == truncatedBill && number == 0)
 }
 
-// openBytes is a file in memory.
-type openBytes struct{ *bytes.Reader }
-
-// Close has nothing to do.
-func (openBytes) Close() error { return nil }
-
-// renderFile writes a file in its delivered form.
-func (c *conn) renderFile(b *bill, number int) ([]byte, error) {
-	var out bytes.Buffer
-	z, err := gzip.NewWriterLevel(&out, gzip.BestSpeed)
-	if err != nil {
-		return nil, fmt.Errorf("compress a simulated bill: %w", err)
+// billOf returns the bill of the month of start as it is now, or nil if there is none. The connection keeps the last
+// one: a bill looks at all resources once, and is asked for by each of its files.
+func (c *conn) billOf(start time.Time) *bill {
+	c.billMutex.Lock()
+	defer c.billMutex.Unlock()
+	b := c.outlineBill(start, c.clk.Now())
+	if b == nil {
+		return nil
 	}
-	w := newRows(z, b)
-	if c.billing.form == inFOCUS {
-		w.writeRow(focusHeader...)
-	} else {
-		w.writeRow(curHeader...)
+	if c.lastBill != nil && b.isSame(c.lastBill) {
+		return c.lastBill
 	}
-	w.fault = c.faultOf(b)
-	b.eachLine(number, w.writeLine)
-	w.Flush()
-	if err = w.Error(); err == nil {
-		err = z.Close()
-	}
-	return out.Bytes(), err
+	b.commitSavingsPlan()
+	c.lastBill = b
+	return b
 }
 
 // ControlTotal returns the total of the period, as Cost Explorer would.
@@ -208,7 +206,7 @@ func (c *conn) ControlTotal(ctx context.Context, period time.Time) (total, curre
 		nil); err != nil {
 		return "", "", false, err
 	}
-	b := c.newBill(monthOf(period), c.clk.Now())
+	b := c.billOf(monthOf(period))
 	if b == nil || c.billing.form == notBilled {
 		return "", "", false, nil
 	}

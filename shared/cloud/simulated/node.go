@@ -139,9 +139,12 @@ func (s *settings) nodeName(n node) string {
 	return s.label + "-" + name
 }
 
-// tagsOf returns the tags that a tidy company would set. One resource in ten has none.
+// isTagged reports whether the node has tags: one resource in ten has none.
+func (s *settings) isTagged(n node) bool { return s.drawProperty(n, asTagged)%10 != 0 }
+
+// tagsOf returns the tags that a tidy company would set, or nil.
 func (s *settings) tagsOf(n node) map[string]string {
-	if s.drawProperty(n, asTagged)%10 == 0 {
+	if !s.isTagged(n) {
 		return nil
 	}
 	app, team := s.pickFrom(n, asApp, apps), s.pickFrom(n, asTeam, teams)

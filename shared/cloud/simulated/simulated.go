@@ -109,6 +109,9 @@ type conn struct {
 	clk      clock.Clock
 	limiter  *throttle.Limiter
 	admitted map[string]int // instances that may still be acted on, by region and operation
+
+	billMutex sync.Mutex
+	lastBill  *bill // that was asked for
 }
 
 // callDeadline is how long one call may take; a slower one ends as a time-out, as an SDK's would.

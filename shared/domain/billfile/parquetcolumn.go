@@ -41,7 +41,8 @@ type valueColumn[T any] struct {
 
 func (c *valueColumn[T]) open(g rowGroup) {
 	c.pages = g.pages(c.column)
-	c.dictionary, c.rows, c.row = nil, 0, 0
+	clear(c.words) // before the next dictionary is read
+	c.dictionary, c.words, c.rows, c.row = nil, c.words[:0], 0, 0
 }
 
 func (c *valueColumn[T]) close() error {

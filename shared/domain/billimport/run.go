@@ -29,7 +29,11 @@ type Input struct {
 	AccountID string `json:"accountID,omitempty"` // only the bills of this account
 	UploadID  string `json:"uploadID,omitempty"`  // only this upload
 	Withdraw  bool   `json:"withdraw,omitempty"`  // the upload is withdrawn
+	First     bool   `json:"first,omitempty"`     // the account is newly connected: prices of its regions are fetched
 	Rebuild   bool   `json:"rebuild,omitempty"`   // costs are rebuilt after a change of teams, groups or accounts
+	Closed    bool   `json:"closed,omitempty"`    // a rebuild of closed months, which continues from call to call
+	// the known costs of resources are updated; with an account, the prices of its regions are fetched before
+	Renewal bool `json:"renewal,omitempty"`
 }
 
 // Organisation returns the organization that the input belongs to.
@@ -116,7 +120,7 @@ func Finish(ctx context.Context, p *platform.Platform, in Input) error {
 	done := workqueue.RemoveWork(in.JobID)
 	ctx = table.Within(ctx, workqueue.Prefix)
 	var err error
-	if in.AccountID == "" && in.UploadID == "" && !in.Rebuild {
+	if in.AccountID == "" && in.UploadID == "" && !in.Rebuild && !in.Renewal {
 		ended := table.Update(RunKey(in.Org), []table.Change{table.Set("endedAt", p.Clock.Now())},
 			table.Equal("jobID", in.JobID))
 		err = p.Table.Transact(ctx, ended, done)
@@ -164,7 +168,7 @@ func AddDue(org, accountID string) (table.Write, error) {
 // NewFirst returns the writes that list an account which is being connected, and those that list the first import of
 // its bills. It also returns the input of that import for StartMachine.
 func NewFirst(org, accountID string, now time.Time) (Input, []table.Write, error) {
-	in := Input{Org: org, JobID: id.New("job", now), AccountID: accountID}
+	in := Input{Org: org, JobID: id.New("job", now), AccountID: accountID, First: true}
 	due, err := AddDue(org, accountID)
 	if err != nil {
 		return in, nil, err

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/foundation/money"
 )
 
@@ -15,8 +16,11 @@ type State struct {
 	Known    []money.Amount // all charges of the settled days of the period
 	Trail    Trail
 	Spent    money.Amount // all charges so far, including days that have not settled
+	Recent   money.Amount // all charges since the first day of HistoryFrom, whatever the period
 	Forecast Range
 	Signal   Signal
+	// the moments whose teams and groups own the costs of the months of the period
+	Attribution cost.Attribution
 }
 
 // History is the daily costs of a scope, from First on.
@@ -52,6 +56,7 @@ func (b *Budget) Stand(h *History, now time.Time) State {
 	from, to := b.Period.Window(now)
 	st := State{Budget: *b, From: from, To: to}
 	st.Spent = money.Sum(h.between(h.Billed, from, to)...)
+	st.Recent = money.Sum(h.between(h.Billed, HistoryFrom(now.UTC()), to)...)
 	st.Trail = h.trail(from, to)
 	before := max(int(h.First.Sub(from)/(24*time.Hour)), 0) // days of the period before the history
 	st.Known = append(make([]money.Amount, before), h.between(h.Billed, from, st.Trail.Last.AddDate(0, 0, 1))...)

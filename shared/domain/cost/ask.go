@@ -45,6 +45,7 @@ type Answer struct {
 	Days        []money.Amount // by day, with Daily
 	Estimated   []bool         // by day: part of the cost is estimated
 	Unconverted []CurrencyTotal
+	Attribution Attribution // of the bills that were read
 }
 
 // Row is an amount with its values of the requested dimensions.
@@ -119,7 +120,9 @@ func (s *Store) ask(ctx context.Context, org string, pointers []pointer, q Quest
 			return Answer{}, err
 		}
 	}
-	return t.answer(), nil
+	out := t.answer()
+	out.Attribution = newAttribution(spans)
+	return out, nil
 }
 
 // piece is a block with the names of the chunks that a question reads from it.

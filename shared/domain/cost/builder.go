@@ -41,18 +41,18 @@ func (s *Store) Begin(ctx context.Context, in Import) (*Builder, error) {
 		return nil, err
 	}
 	if err = in.supersedes(&old); err != nil {
-		return nil, s.settle(ctx, &in, err)
+		return nil, s.settle(ctx, &in, &old, err)
 	}
 	return &Builder{store: s, in: in, old: old, lines: newLines(), totals: map[string]*Totals{}, through: -1}, nil
 }
 
-// settle completes the commit of the imported delivery, whose process may have died after the swap, and returns why,
-// the reason that our import does not begin.
-func (s *Store) settle(ctx context.Context, in *Import, why error) error {
+// settle completes the commit of the imported delivery old, whose process may have died after the swap, and returns
+// why, the reason that our import does not begin.
+func (s *Store) settle(ctx context.Context, in *Import, old *pointer, why error) error {
 	if in.Unsummarized {
 		return why
 	}
-	return cmp.Or(s.summarize(ctx, in.Org, in.Month), why)
+	return cmp.Or(s.catchUp(ctx, in.Org, old), s.summarize(ctx, in.Org, in.Month), why)
 }
 
 func (in *Import) check() error {

@@ -1,6 +1,7 @@
 package cost
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,13 +50,13 @@ func (b *Builder) Commit(ctx context.Context) (Period, error) {
 	if err = b.write(ctx, &next); err != nil {
 		return Period{}, fmt.Errorf("write %s of %s: %w", b.in.Month, b.in.AccountID, err)
 	}
-	if err = b.swap(ctx, next); err != nil {
+	if err = b.swap(ctx, &next); err != nil {
 		return Period{}, err
 	}
 	if b.in.Unsummarized {
 		return next.Period, nil
 	}
-	return next.Period, s.Summarize(ctx, org, b.in.Month)
+	return next.Period, cmp.Or(s.catchUp(ctx, org, &next), s.Summarize(ctx, org, b.in.Month))
 }
 
 // Summarize updates the summaries of months, and deletes the generations that have been idle for idleKept. Commit does
@@ -71,7 +72,7 @@ func (s *Store) Summarize(ctx context.Context, org string, months ...Month) erro
 
 // write writes the chunks of all lines, block by block.
 func (b *Builder) write(ctx context.Context, next *pointer) error {
-	d, err := b.store.inventory.OpenDirectory(ctx, b.in.Org)
+	d, err := b.store.readDefinitions(ctx, b.in.Org, b.old.Final)
 	if err != nil {
 		return err
 	}
@@ -80,6 +81,9 @@ func (b *Builder) write(ctx context.Context, next *pointer) error {
 		return err
 	}
 	st.of = next
+	if next.AttributedAt, next.Definitions = d.at, d.version; st.keeps {
+		next.AttributedAt, next.Definitions = b.old.attributedAt(), b.old.Definitions
+	}
 	b.lines.sort()
 	stamps, roll := map[[2]uint32]stamp{}, newRollup()
 	out := writing{store: b.store, org: b.in.Org, generation: next.Generation}
@@ -168,10 +172,10 @@ func (w *writing) flush(ctx context.Context) error {
 }
 
 // swap moves the pointer to the new generation. If another import was faster, the later delivery wins.
-func (b *Builder) swap(ctx context.Context, next pointer) error {
+func (b *Builder) swap(ctx context.Context, next *pointer) error {
 	for range swapTries {
 		next.Seq = b.old.Seq + 1
-		err := b.store.point(ctx, b.in.Org, &b.old, &next, b.items)
+		err := b.store.point(ctx, b.in.Org, &b.old, next, b.items)
 		lost, ok := errors.AsType[*table.ConditionError](err)
 		if !ok {
 			return fault.Wrap(fmt.Sprintf("put %s of %s in", b.in.Month, b.in.AccountID), err)
@@ -183,6 +187,7 @@ func (b *Builder) swap(ctx context.Context, next pointer) error {
 			}
 		}
 		if b.old.Generation == next.Generation {
+			next.Seq = b.old.Seq
 			return nil // the answer to the first try was lost
 		}
 		if err = b.in.supersedes(&b.old); err != nil {

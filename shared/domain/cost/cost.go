@@ -137,6 +137,8 @@ type Period struct {
 	Rates          map[string]Rate `json:"rates,omitempty"`
 	Native         string          `json:"native,omitempty"`
 	Gone           bool            `json:"gone,omitempty"` // the account is not connected any more
+	// the moment whose teams and groups own the costs; zero if an earlier version made the period
+	AttributedAt time.Time `json:"attributedAt,omitzero"`
 	// the other connected accounts on the bill, by sub-account
 	Members map[string]string `json:"members,omitempty"`
 	// Superseded maps the sub-accounts that count on bills of other accounts to these accounts. Whole reports that all

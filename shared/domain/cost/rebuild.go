@@ -7,62 +7,93 @@ import (
 	"maps"
 	"slices"
 
-	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Rebuild updates the teams and groups of resources in periods that are not closed, the connected accounts in all
-// periods, and the summaries of changed months. With nil accounts, the connected accounts stay unchanged. Without
-// months, it covers all months. It is idempotent and safe to kill at any time.
+// Rebuild updates the teams and groups of resources in all periods that follow the present ones, the connected accounts
+// in all periods, and the summaries of changed months. With nil accounts, the connected accounts stay unchanged.
+// Without months, it covers all months. It is idempotent and safe to kill at any time. A period that fails does not
+// prevent the update of the others.
 func (s *Store) Rebuild(ctx context.Context, org string, accounts []Account, months ...Month) error {
+	_, err := s.rebuild(ctx, org, rebuilding{accounts, months, true})
+	return err
+}
+
+// RebuildOpen is Rebuild without the teams and groups of closed months. It reports whether closed months have to be
+// attributed again: see ClosedMonths.
+func (s *Store) RebuildOpen(ctx context.Context, org string, accounts []Account) (behind bool, err error) {
+	return s.rebuild(ctx, org, rebuilding{accounts: accounts})
+}
+
+// rebuilding is the scope of a rebuild.
+type rebuilding struct {
+	accounts []Account // nil leaves them unchanged
+	months   []Month   // none: all
+	closed   bool      // closed periods are attributed, too
+}
+
+// rebuild reports whether closed periods should follow the present teams and groups, but do not.
+func (s *Store) rebuild(ctx context.Context, org string, r rebuilding) (behind bool, err error) {
 	pointers, err := s.readPointers(ctx, org, firstMonth, lastMonth)
 	if err != nil {
-		return err
+		return false, err
 	}
-	d, err := s.inventory.OpenDirectory(ctx, org)
+	d, err := s.readDefinitions(ctx, org, true)
 	if err != nil {
-		return err
+		return false, err
 	}
+	var errs []error
 	touched := map[Month]bool{}
 	for i := range pointers {
 		p := &pointers[i]
-		if len(months) > 0 && !slices.Contains(months, p.Month) {
+		if len(r.months) > 0 && !slices.Contains(r.months, p.Month) {
 			continue
 		}
 		touched[p.Month] = true
-		if err = s.rebuildPeriod(ctx, org, p, rebuilding{d, accounts}); err != nil {
-			return fmt.Errorf("rebuild %s of %s: %w", p.Month, p.AccountID, err)
-		}
+		errs = append(errs, s.change(ctx, org, p, func() error {
+			err := s.reconnect(ctx, org, p, r.accounts)
+			if err == nil && d.applyTo(p) && (r.closed || !p.Final) {
+				err = s.attribute(ctx, org, p, d)
+			}
+			return err
+		}))
+		behind = behind || p.Final && d.isBehind(p)
 	}
-	return s.Summarize(ctx, org, slices.Sorted(maps.Keys(touched))...)
+	errs = append(errs, s.finishRebuild(ctx, org, slices.Sorted(maps.Keys(touched))))
+	return behind, errors.Join(errs...)
 }
 
-// rebuilding holds the inputs of a rebuild.
-type rebuilding struct {
-	directory *inventory.Directory
-	accounts  []Account // nil leaves them unchanged
+// finishRebuild updates the summaries of months, and their times of attribution.
+func (s *Store) finishRebuild(ctx context.Context, org string, months []Month) error {
+	errs := []error{s.Summarize(ctx, org, months...)}
+	for _, m := range months {
+		errs = append(errs, s.noteAttribution(ctx, org, m))
+	}
+	return errors.Join(errs...)
 }
 
-// rebuildPeriod rebuilds a period. It starts over if the period is imported in the meantime, because that import may
-// have begun with older inputs.
-func (s *Store) rebuildPeriod(ctx context.Context, org string, p *pointer, after rebuilding) error {
+// change changes a period. It starts over with the present pointer if the period is imported in the meantime, because
+// that import may have begun with older inputs. It does nothing if the period is withdrawn in the meantime.
+func (s *Store) change(ctx context.Context, org string, p *pointer, apply func() error) error {
 	for range swapTries {
-		err := s.reconnect(ctx, org, p, after.accounts)
-		if err == nil {
-			err = s.restamp(ctx, org, p, after.directory)
-		}
+		err := apply()
 		if _, moved := errors.AsType[*table.ConditionError](err); !moved {
-			return err
+			return fault.Wrap(fmt.Sprintf("rebuild %s of %s", p.Month, p.AccountID), err)
 		}
-		if *p, err = table.Read[pointer](ctx, s.table, periodKey(org, p.Month, p.AccountID, p.Estimated)); err != nil {
+		*p, err = table.Read[pointer](ctx, s.table, periodKey(org, p.Month, p.AccountID, p.Estimated))
+		if fault.Is(err, fault.NotFound) {
+			return nil
+		}
+		if err != nil {
 			return err
 		}
 	}
-	return fault.New(fault.Unavailable, "it is being imported by many at once; try again")
+	return fault.New(fault.Unavailable, "%s of %s is being imported by many at once; try again", p.Month, p.AccountID)
 }
 
-// reconnect stores in a period which accounts are connected now.
+// reconnect stores in a period which accounts are connected now. A closed period is then attributed again, because its
+// resources may be those of other accounts.
 func (s *Store) reconnect(ctx context.Context, org string, p *pointer, accounts []Account) error {
 	next := *p
 	changed, err := next.connect(accounts)
@@ -70,27 +101,56 @@ func (s *Store) reconnect(ctx context.Context, org string, p *pointer, accounts 
 		return err
 	}
 	next.Seq++
+	next.Definitions = ""
 	if err = s.point(ctx, org, p, &next, nil); err == nil {
 		*p = next
 	}
 	return err
 }
 
-// restamp rewrites the stamps of a period that is not closed, if they have changed.
-func (s *Store) restamp(ctx context.Context, org string, p *pointer, d *inventory.Directory) error {
-	if p.Final {
+// attribute makes a period follow the present teams and groups, unless it follows later ones. It rewrites the stamps
+// only if they have changed.
+func (s *Store) attribute(ctx context.Context, org string, p *pointer, d *definitions) error {
+	if p.AttributedAt.After(d.at) {
 		return nil
 	}
 	st, err := s.newStamper(ctx, org, p, d)
-	if err != nil || !st.changes() {
+	if err != nil {
 		return err
 	}
+	if !st.changes() {
+		return s.confirm(ctx, org, p, d)
+	}
+	return s.restamp(ctx, org, p, restamping{
+		writing: writing{store: s, org: org, generation: s.newGeneration()}, stamper: st, definitions: d,
+		roll: newRollup(),
+	})
+}
+
+// confirm records that the stamps of a period follow the present teams and groups. It writes nothing if that is known.
+func (s *Store) confirm(ctx context.Context, org string, p *pointer, d *definitions) error {
+	if p.Definitions == d.version {
+		return nil
+	}
+	at := periodKey(org, p.Month, p.AccountID, p.Estimated)
+	_, err := s.table.Write(ctx, table.Update(at, []table.Change{
+		table.Set("attributedAt", d.at), table.Set("definitions", d.version), table.Add("seq", 1),
+	}, table.Equal("seq", p.Seq)))
+	if err == nil {
+		p.AttributedAt, p.Definitions = d.at, d.version
+		p.Seq++
+	}
+	return err
+}
+
+// restamp writes new stamps of a period.
+func (s *Store) restamp(ctx context.Context, org string, p *pointer, out restamping) error {
 	next := *p
-	next.Seq, next.Stamps, next.Blocks = p.Seq+1, s.newGeneration(), nil
-	if err = s.announce(ctx, org, next.Stamps, ""); err != nil {
+	next.Seq, next.Stamps, next.Blocks = p.Seq+1, out.writing.generation, nil
+	next.AttributedAt, next.Definitions = out.definitions.at, out.definitions.version
+	if err := s.announce(ctx, org, next.Stamps, ""); err != nil {
 		return err
 	}
-	out := restamping{writing{store: s, org: org, generation: next.Stamps}, st, newRollup()}
 	for n := range p.Blocks {
 		made, err := out.block(ctx, place{pointer: p, n: n})
 		if err != nil {
@@ -98,17 +158,22 @@ func (s *Store) restamp(ctx context.Context, org string, p *pointer, d *inventor
 		}
 		next.Blocks = append(next.Blocks, made)
 	}
-	if err = out.writing.rollup(ctx, out.roll, &next); err != nil {
+	if err := out.writing.rollup(ctx, out.roll, &next); err != nil {
 		return err
 	}
-	return s.point(ctx, org, p, &next, nil)
+	err := s.point(ctx, org, p, &next, nil)
+	if err == nil {
+		*p = next
+	}
+	return err
 }
 
 // restamping holds new stamps that are being written, and the rollup made from them.
 type restamping struct {
-	writing writing
-	stamper *stamper
-	roll    *rollup
+	writing     writing
+	stamper     *stamper
+	definitions *definitions
+	roll        *rollup
 }
 
 // block writes the stamps of a block, and returns the block with them.

@@ -7,21 +7,22 @@ import (
 )
 
 // stamper returns the stamps of a bill's resources, their type and their owners, from the present inventory. A
-// resource that the inventory no longer knows keeps its previous stamp. A closed month keeps all previous stamps.
+// resource that the inventory no longer knows keeps its previous stamp. A closed month that is older than the setting
+// attributionMonths keeps all previous stamps.
 type stamper struct {
 	directory *inventory.Directory
 	of        *pointer // the bill
 	before    map[billedAs]stamp
-	closed    bool
+	keeps     bool // all previous stamps
 }
 
 // billedAs is the identity of a resource on a bill.
 type billedAs struct{ subAccount, resource string }
 
 // newStamper returns a stamper that knows the stamps of the present generation.
-func (s *Store) newStamper(ctx context.Context, org string, old *pointer, d *inventory.Directory) (*stamper, error) {
+func (s *Store) newStamper(ctx context.Context, org string, old *pointer, d *definitions) (*stamper, error) {
 	before, err := s.readStamps(ctx, org, old)
-	return &stamper{d, old, before, old.Final}, err
+	return &stamper{d.Directory, old, before, !d.applyTo(old)}, err
 }
 
 func (s *stamper) stamp(billed billedAs) stamp {
@@ -29,7 +30,7 @@ func (s *stamper) stamp(billed billedAs) stamp {
 		return stamp{}
 	}
 	before, had := s.before[billed]
-	if had && s.closed {
+	if had && s.keeps {
 		return before
 	}
 	r, known := s.directory.Find(s.of.accountOf(billed.subAccount), billed.resource)

@@ -81,6 +81,7 @@ func TestGroups_AreFilteredWholeAndSplitWhenListed(t *testing.T) {
 
 func TestStamps_OfOpenMonthsFollowTheInventory(t *testing.T) {
 	s := owned(t)
+	s.attributing(0)
 	february := imported("ca_1", "feb", now)
 	february.Month, february.Final = march.Add(-1), true
 	old := charge(1, "i-0", "EC2", "4")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/archive"
@@ -22,7 +23,10 @@ var Reading = table.Access{Reads: []table.Partition{Partition, ChunkPartition}}
 
 // Importing is the table access of imports and Rebuild, which look up resources, teams and groups.
 var Importing = table.Access{
-	Reads:  []table.Partition{inventory.IndexPartition, inventory.ChunkPartition},
+	Reads: []table.Partition{
+		inventory.IndexPartition, inventory.ChunkPartition,
+		identity.MetaPartition, // the setting attributionMonths
+	},
 	Writes: []table.Partition{Partition, ChunkPartition},
 }
 
@@ -84,6 +88,8 @@ type pointer struct {
 	Shared string  `json:"shared,omitempty"` // the billing account, for charges without a sub-account
 	Seq    int64   `json:"seq"`              // incremented by each change; each change is conditional on it
 	Stamps string  `json:"stamps"`           // the generation of the stamps and the rollup: Rebuild writes new ones
+	// Definitions identifies the teams and groups that the stamps follow (inventory.Directory.Definitions)
+	Definitions string  `json:"definitions,omitempty"`
 	Blocks []block `json:"blocks"`
 	// Exact reports that amounts in other currencies are converted exactly: see exactPlaces. An earlier version did not
 	// set it.
@@ -129,10 +135,20 @@ const (
 
 // Periods returns all imported billing periods, by month and account.
 func (s *Store) Periods(ctx context.Context, org string) ([]Period, error) {
-	pointers, err := s.readPointers(ctx, org, firstMonth, lastMonth)
+	return s.PeriodsBetween(ctx, org, firstMonth, lastMonth)
+}
+
+// PeriodsBetween returns the imported billing periods of the months from … to, by month and account.
+func (s *Store) PeriodsBetween(ctx context.Context, org string, from, to Month) ([]Period, error) {
+	pointers, err := s.readPointers(ctx, org, from, to)
 	if err != nil {
 		return nil, err
 	}
+	return periodsOf(pointers)
+}
+
+// periodsOf returns the periods of pointers, which must contain all of each of their months.
+func periodsOf(pointers []pointer) ([]Period, error) {
 	of, err := newSources(pointers)
 	if err != nil {
 		return nil, err

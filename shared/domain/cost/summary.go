@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
@@ -23,6 +24,11 @@ type Summary struct {
 	Estimated   []bool               // by day: part of the cost is estimated
 	By          map[string][]ByValue // by dimension: SummaryDims
 	Unconverted []CurrencyTotal      // of the billed amounts
+	// the last day with complete bills of each account with a bill of the month; nil if an earlier version made the
+	// summary
+	Settled map[string]time.Time
+	// the moment whose teams and groups own the costs: the earliest of all bills
+	AttributedAt time.Time `json:"-"`
 }
 
 // Amounts are amounts by metric.
@@ -69,6 +75,8 @@ type summaryItem struct {
 	Seq int64  `json:"seq"`
 	Of  int64  `json:"of"`
 	Z   []byte `json:"z"`
+	// AttributedAt is Summary.AttributedAt, or an earlier time if Rebuild died; zero if an earlier version wrote it
+	AttributedAt time.Time `json:"attributedAt,omitzero"`
 }
 
 func summaryKey(org string, m Month) table.Key { return key(org, summaryPrefix+m.String()) }
@@ -103,7 +111,8 @@ func (s *Store) readSummary(ctx context.Context, org string, it table.Item) (Sum
 	}
 	if row.Of == row.Seq {
 		stored, err := decodeSummary(row.Z)
-		if err != nil || stored.Check() == nil {
+		stored.AttributedAt = row.AttributedAt
+		if err != nil || stored.Check() == nil && !row.AttributedAt.IsZero() {
 			return stored, err
 		} // an earlier version rounded conversions, so the parts differ from the total in the last places
 	}
@@ -131,8 +140,9 @@ func (s *Store) summarize(ctx context.Context, org string, m Month) error {
 			return err
 		}
 		_, err = s.table.Write(ctx,
-			table.Update(summaryKey(org, m), []table.Change{table.Set("of", row.Seq), table.Set("z", z)},
-				table.Equal("seq", row.Seq)))
+			table.Update(summaryKey(org, m), []table.Change{
+				table.Set("of", row.Seq), table.Set("z", z), table.Set("attributedAt", made.AttributedAt),
+			}, table.Equal("seq", row.Seq)))
 		if _, moved := errors.AsType[*table.ConditionError](err); !moved {
 			return fault.Wrap("write the summary of "+m.String(), err)
 		}
@@ -150,12 +160,17 @@ func (s *Store) makeSummary(ctx context.Context, org string, m Month) (Summary, 
 		Month: m, Days: make([]Amounts, m.Days()), Usage: make([]Amounts, m.Days()),
 		By: map[string][]ByValue{},
 	}
+	periods, err := periodsOf(pointers)
+	if err != nil {
+		return out, err
+	}
+	out.Settled = SettledByAccount(periods)
 	for n, metric := range Metrics {
 		a, err := s.ask(ctx, org, pointers, Question{From: m.Start(), To: m.End(), Metric: metric, Daily: true})
 		if err != nil {
 			return out, err
 		}
-		*out.Total.at(n), out.Estimated = a.Total, a.Estimated
+		*out.Total.at(n), out.Estimated, out.AttributedAt = a.Total, a.Estimated, a.Attribution[m]
 		for i := range a.Days {
 			*out.Days[i].at(n) = a.Days[i]
 		}

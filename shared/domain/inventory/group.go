@@ -33,6 +33,16 @@ type Group struct {
 	Size             int       `json:"size"`
 	CreatedAt        time.Time `json:"createdAt"`
 	UpdatedAt        time.Time `json:"updatedAt"`
+	// when its members or its selector were changed last; zero if an earlier version changed them
+	MembersChangedAt time.Time `json:"membersChangedAt,omitzero"`
+}
+
+// DefinedAt returns when the members or the selector of the group were changed last, or a later change of the group.
+func (g *Group) DefinedAt() time.Time {
+	if g.MembersChangedAt.IsZero() {
+		return g.UpdatedAt
+	}
+	return g.MembersChangedAt
 }
 
 // Selector selects the resources of a dynamic group: those that match all fields that are set.

@@ -3,6 +3,7 @@ package inventory
 import (
 	"context"
 	"fmt"
+	"hash/fnv"
 
 	"github.com/oklog/ulid/v2"
 
@@ -54,6 +55,20 @@ func (s *Store) OpenDirectory(ctx context.Context, org string) (*Directory, erro
 		}
 	}
 	return d, nil
+}
+
+// Definitions identifies the teams and groups of the directory: it is another text after each change of a group, and
+// after each change of the resources of a team.
+func (d *Directory) Definitions() string {
+	h := fnv.New64a()
+	note := func(id string, generation int64) { _, _ = fmt.Fprintf(h, "%s %d\n", id, generation) } // a hash never fails
+	for i := range d.view.owners {
+		note(d.view.owners[i].ID, d.view.owners[i].Generation)
+	}
+	for i := range d.view.groups {
+		note(d.view.groups[i].ID, d.view.groups[i].Generation)
+	}
+	return fmt.Sprintf("%016x", h.Sum64())
 }
 
 // enlist adds the set's id to each member of the set, once.

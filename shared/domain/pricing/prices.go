@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"lamplighter.dev/shared/cloud"
@@ -16,6 +17,9 @@ import (
 type ProviderRegion struct{ Provider, Region string }
 
 func (p ProviderRegion) String() string { return p.Provider + " in " + p.Region }
+
+// Compare orders pairs by their names.
+func (p ProviderRegion) Compare(other ProviderRegion) int { return strings.Compare(p.String(), other.String()) }
 
 func (p ProviderRegion) pk() string { return Prefix + p.Provider + "#" + p.Region }
 
@@ -90,13 +94,58 @@ func (s *Store) RefreshPrices(ctx context.Context, at ProviderRegion) error {
 	return s.keepList(ctx, at, h, t)
 }
 
-// PricesDue reports whether the last fetch of a pair's prices is at least this long ago.
-func (s *Store) PricesDue(ctx context.Context, at ProviderRegion, after time.Duration) (bool, error) {
+// fresh is the age up to which a price list is not fetched again.
+const fresh = 20 * time.Hour
+
+// Refreshed counts the price lists of a refresh.
+type Refreshed struct {
+	Lists  int // fetched
+	Failed int
+	Off    int // not switched on by the operator
+	Left   int // not reached in time
+	// Missing are the pairs whose lists failed or were not reached.
+	Missing []ProviderRegion
+}
+
+// RefreshDue fetches the price lists of pairs that were not fetched within the last 20 hours, until the time until. A
+// list that fails does not prevent the others; its previous prices stay, and the errors of all lists are returned. It
+// is idempotent: a second call fetches only the lists that are missing.
+func (s *Store) RefreshDue(ctx context.Context, pairs []ProviderRegion, until time.Time) (Refreshed, error) {
+	var did Refreshed
+	var errs []error
+	for _, at := range pairs {
+		due, err := s.pricesDue(ctx, at)
+		if err != nil {
+			did.Missing, errs = append(did.Missing, at), append(errs, err)
+		}
+		if err != nil || !due {
+			continue
+		}
+		if !s.clock.Now().Before(until) {
+			did.Left, did.Missing = did.Left+1, append(did.Missing, at)
+			continue
+		}
+		switch err = s.RefreshPrices(ctx, at); {
+		case errors.Is(err, cloud.ErrPricesOff):
+			did.Off++
+			s.p.Log.WarnContext(ctx, "there are no prices", "of", at.String(), "error", err.Error())
+		case err != nil:
+			did.Failed, did.Missing = did.Failed+1, append(did.Missing, at)
+			errs = append(errs, err)
+		default:
+			did.Lists++
+		}
+	}
+	return did, errors.Join(errs...)
+}
+
+// pricesDue reports whether a provider has prices, and the last fetch of a pair is too long ago.
+func (s *Store) pricesDue(ctx context.Context, at ProviderRegion) (bool, error) {
 	if _, ok := s.providers[at.Provider].(cloud.Pricer); !ok {
 		return false, nil
 	}
 	h, err := s.readHead(table.Within(ctx, Prefix), at)
-	return err == nil && s.clock.Now().Sub(h.FetchedAt) >= after, err
+	return err == nil && s.clock.Now().Sub(h.FetchedAt) >= fresh, err
 }
 
 func (s *Store) readHead(ctx context.Context, at ProviderRegion) (listHead, error) {

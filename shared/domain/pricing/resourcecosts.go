@@ -79,6 +79,7 @@ type costHead struct {
 	Generation int64    `json:"generation"` // generation of the parts
 	Change     int64    `json:"change"`     // number of changes of the head; each change is conditioned on it
 	Sum        uint64   `json:"sum"`        // hash of the parts' contents; unchanged costs are not written again
+	Bills      string   `json:"bills,omitempty"` // fingerprint of the bills that the costs are of: bills.fingerprint
 	Parts      []string `json:"parts"`
 	Old        []string `json:"old,omitempty"`
 	Pending    []string `json:"pending,omitempty"`
@@ -108,12 +109,27 @@ func WriteCosts(ctx context.Context, p *platform.Platform, org string, all []Kno
 	if err != nil {
 		return err
 	}
-	parts := encodeCosts(all)
-	sum := sumOf(parts)
-	if h.Generation > 0 && h.Sum == sum {
+	return w.write(ctx, h, all, "")
+}
+
+// write replaces the costs of the head h by costs that were computed after h was read, from the bills with this
+// fingerprint. It returns ErrCostsMoved if another process has written costs since h was read.
+func (w *costWriter) write(ctx context.Context, h costHead, all []KnownCost, bills string) error {
+	next := newCosts{encodeCosts(all), bills}
+	switch unchanged := h.Generation > 0 && h.Sum == sumOf(next.parts); {
+	case !unchanged:
+		return w.replace(ctx, h, next)
+	case h.Bills == bills:
 		return nil
 	}
-	return w.replace(ctx, h, sum, parts)
+	h.Change, h.Bills = h.Change+1, bills
+	return w.swapHead(ctx, h)
+}
+
+// newCosts is the encoded costs that replace others.
+type newCosts struct {
+	parts [][]byte
+	bills string
 }
 
 // readHead returns the head of the costs. It is zero if there is none.
@@ -128,16 +144,16 @@ func (w *costWriter) readHead(ctx context.Context) (costHead, error) {
 // replace writes the parts of new costs. It lists them in the head as pending first, so that the parts of a process
 // that dies are found and deleted; then it writes them, has the head name them, and deletes the parts of the head
 // before the previous one.
-func (w *costWriter) replace(ctx context.Context, h costHead, sum uint64, parts [][]byte) error {
+func (w *costWriter) replace(ctx context.Context, h costHead, costs newCosts) error {
 	plan := h
-	plan.Change, plan.Pending = h.Change+1, make([]string, len(parts))
-	for i := range parts {
+	plan.Change, plan.Pending = h.Change+1, make([]string, len(costs.parts))
+	for i := range costs.parts {
 		plan.Pending[i] = strings.ToLower(ulid.MustNew(ulid.Timestamp(w.clock.Now()), ulid.DefaultEntropy()).String())
 	}
 	if err := w.swapHead(ctx, plan); err != nil {
 		return err
 	}
-	for i, z := range parts {
+	for i, z := range costs.parts {
 		it, err := table.NewItem(inventory.CostPartKey(w.org, plan.Pending[i]), costPart{z})
 		if err != nil {
 			return err
@@ -146,7 +162,10 @@ func (w *costWriter) replace(ctx context.Context, h costHead, sum uint64, parts 
 			return fmt.Errorf("write costs of %s: %w", w.org, err)
 		}
 	}
-	next := costHead{Generation: h.Generation + 1, Change: plan.Change + 1, Sum: sum, Parts: plan.Pending, Old: h.Parts}
+	next := costHead{
+		Generation: h.Generation + 1, Change: plan.Change + 1, Sum: sumOf(costs.parts), Bills: costs.bills,
+		Parts: plan.Pending, Old: h.Parts,
+	}
 	if err := w.swapHead(ctx, next); err != nil {
 		return errors.Join(err, w.drop(ctx, plan.Pending))
 	}

@@ -100,7 +100,14 @@ func (s *Store) tryUpdate(ctx context.Context, org string, withDays bool) (Price
 	}
 }
 
+// update computes and writes the costs. It reads the head of the costs before everything else, so that it cannot
+// replace the costs of an update that began later.
 func (s *Store) update(ctx context.Context, org string, withDays bool) (PriceUpdate, error) {
+	w := costWriter{s.table, s.clock, org}
+	head, err := w.readHead(ctx)
+	if err != nil {
+		return PriceUpdate{}, err
+	}
 	all, err := s.resources(ctx, org)
 	if err != nil {
 		return PriceUpdate{}, err
@@ -120,7 +127,7 @@ func (s *Store) update(ctx context.Context, org string, withDays bool) (PriceUpd
 		costs[i] = KnownCost{UID: r.UID, Rate: s.rate(tables[pairOf(r)], r.Resource), Billed: bills.of(r)}
 		did.count(&costs[i])
 	}
-	if err = WriteCosts(ctx, s.p, org, costs); err != nil || !withDays {
+	if err = w.write(ctx, head, costs, bills.fingerprint); err != nil || !withDays {
 		return did, err
 	}
 	return did, errors.Join(s.addRates(ctx, org), s.estimateDays(ctx, org, all, costs))
@@ -156,24 +163,38 @@ func pairsOf(all []Priceable) []ProviderRegion {
 	return slices.Collect(maps.Keys(had))
 }
 
-// Pairs returns the providers and regions of an organization's resources that can have a price, and publicRates when
+// Pairs returns the providers and regions of an organization's resources whose prices are needed, and publicRates when
 // it is billed in another currency.
 func (s *Store) Pairs(ctx context.Context, org string) ([]ProviderRegion, error) {
-	had := map[ProviderRegion]bool{}
-	err := EachPriceable(ctx, s.inventory, org, func(r Priceable) {
-		if Priced(r.Type) {
-			had[pairOf(&r)] = true
-		}
-	})
+	pairs, err := s.pairs(ctx, org, func(*Priceable) bool { return true })
 	if err != nil {
 		return nil, err
 	}
 	periods, err := s.costs.Periods(ctx, org)
 	if slices.ContainsFunc(periods, func(p cost.Period) bool { return p.HasForeign() }) {
-		had[publicRates] = true
+		pairs = append(pairs, publicRates)
 	}
-	return slices.Collect(maps.Keys(had)), err
+	return pairs, err
 }
+
+// AccountPairs returns the providers and regions of an account's resources whose prices are needed.
+func (s *Store) AccountPairs(ctx context.Context, org, accountID string) ([]ProviderRegion, error) {
+	return s.pairs(ctx, org, func(r *Priceable) bool { return r.CloudAccountID == accountID })
+}
+
+// pairs returns the providers and regions of the selected resources, in order.
+func (s *Store) pairs(ctx context.Context, org string, selects func(*Priceable) bool) ([]ProviderRegion, error) {
+	had := map[ProviderRegion]bool{}
+	err := EachPriceable(ctx, s.inventory, org, func(r Priceable) {
+		if needsPrices(r.Type) && selects(&r) {
+			had[pairOf(&r)] = true
+		}
+	})
+	return slices.SortedFunc(maps.Keys(had), ProviderRegion.Compare), err
+}
+
+// needsPrices reports whether resources of a type have a price, or are groups of machines with a price.
+func needsPrices(kind string) bool { return Priced(kind) || kind == cloud.AWSASG || kind == cloud.GCPMIG }
 
 // rate estimates a resource in its running and in its stopped state.
 func (s *Store) rate(t *Table, r Resource) HourlyRate {
@@ -181,7 +202,8 @@ func (s *Store) rate(t *Table, r Resource) HourlyRate {
 	case !Priced(r.Type):
 		return HourlyRate{Reason: "no price is known of the type " + r.Type}
 	case t == nil:
-		return HourlyRate{Reason: "no prices were fetched yet of its provider and region: that is done every night"}
+		return HourlyRate{Reason: "no prices were fetched yet of its provider and region: that is done when an " +
+			"account is connected, and every night"}
 	}
 	if r.Status != cloud.Unknown {
 		r.Status = cloud.Stopped // an estimate of a stopped resource has both rates

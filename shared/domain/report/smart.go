@@ -69,7 +69,10 @@ func byResource(q cost.Question) cost.Question {
 // tag.
 func (t smartTags) retag(q *cost.Question, a *cost.Answer) cost.Answer {
 	asked := byResource(*q)
-	out := cost.Answer{Estimated: a.Estimated, Unconverted: a.Unconverted, Days: make([]money.Amount, len(a.Days))}
+	out := cost.Answer{
+		Estimated: a.Estimated, Unconverted: a.Unconverted, Attribution: a.Attribution,
+		Days: make([]money.Amount, len(a.Days)),
+	}
 	at := map[string]int{}
 	for i := range a.Rows {
 		keys := t.keys(asked.Dims, a.Rows[i].Keys)

@@ -14,6 +14,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"slices"
 
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -143,16 +144,21 @@ func (f *File) ReadAt(p []byte, off int64) (int, error) {
 	return n, nil
 }
 
-// takeBuffer returns a buffer of n bytes, whose content is undefined.
+// takeBuffer returns a buffer of n bytes, whose content is undefined: the smallest spare one that is large enough, so
+// that a compressed page does not take the buffer of an unpacked one.
 func (f *File) takeBuffer(n int) []byte {
+	best := -1
 	for i, b := range f.spare {
-		if cap(b) >= n {
-			f.spare[i] = f.spare[len(f.spare)-1]
-			f.spare = f.spare[:len(f.spare)-1]
-			return b[:n]
+		if cap(b) >= n && (best < 0 || cap(b) < cap(f.spare[best])) {
+			best = i
 		}
 	}
-	return make([]byte, n, n+n/4) // pages of a file are about as large as each other
+	if best < 0 {
+		return make([]byte, n, n+n/8) // pages of a file are about as large as each other
+	}
+	b := f.spare[best]
+	f.spare = slices.Delete(f.spare, best, best+1)
+	return b[:n]
 }
 
 // maxSpare is the number of buffers that are kept for later pages: one for a compressed page, and one for it unpacked.

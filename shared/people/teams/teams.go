@@ -23,6 +23,16 @@ type Team struct {
 	Generation  int64     `json:"generation"`
 	CreatedAt   time.Time `json:"createdAt"`
 	UpdatedAt   time.Time `json:"updatedAt"`
+	// when its resources were changed last; zero if an earlier version changed them
+	ResourcesChangedAt time.Time `json:"resourcesChangedAt,omitzero"`
+}
+
+// DefinedAt returns when the resources of the team were changed last, or a later change of the team.
+func (t *Team) DefinedAt() time.Time {
+	if t.ResourcesChangedAt.IsZero() {
+		return t.UpdatedAt
+	}
+	return t.ResourcesChangedAt
 }
 
 // Key returns the key of a team.

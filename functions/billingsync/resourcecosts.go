@@ -1,0 +1,102 @@
+package billingsync
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"lamplighter.dev/shared/domain/billimport"
+	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/workqueue"
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// renewCosts updates the known costs of resources after some months have changed, if the bills of this month or of the
+// last differ from those of the last update. The caller records the import of the months only afterwards: if the
+// process dies before, the repeated import calls renewCosts again. In a large organization, where an update reads and
+// writes megabytes, one update serves all changes of a minute. So does an update that fails: the changed months stay
+// imported.
+func (w *worker) renewCosts(ctx context.Context, org string, months ...cost.Month) error {
+	if !w.shownWithResources(months) {
+		return nil
+	}
+	now, err := w.rates.RenewalDue(ctx, org)
+	if err == nil && !now.Due {
+		return nil
+	}
+	if err == nil && !now.Large {
+		if _, err = w.rates.Update(ctx, org); err == nil {
+			return nil
+		}
+	}
+	if err != nil {
+		w.p.Log.WarnContext(ctx, "costs of resources are updated a minute later", "org", org, "error", err.Error())
+	}
+	work, err := billimport.AddRenewal(org, w.p.Clock.Now())
+	if err != nil {
+		return err
+	}
+	_, err = w.p.Table.Write(table.Within(ctx, workqueue.Prefix), work)
+	return fault.Wrap("have the costs of resources of "+org+" updated", err)
+}
+
+// shownWithResources reports whether resources show the costs of one of the months: of this one or of the last.
+func (w *worker) shownWithResources(months []cost.Month) bool {
+	last := cost.MonthOf(w.p.Clock.Now()).Add(-1)
+	for _, m := range months {
+		if m >= last {
+			return true
+		}
+	}
+	return false
+}
+
+const (
+	// longestDiscovery is how long the prices of a newly connected account wait for its first discovery, which tells
+	// its regions.
+	longestDiscovery = 2 * time.Hour
+	discoveryPause   = 30 // seconds
+)
+
+// renew updates the known costs of an organization's resources. For a newly connected account, it first fetches the
+// price lists of the account's regions that are not stored yet. A list that fails does not prevent the update, and is
+// fetched again by the next try.
+func (w *worker) renew(ctx context.Context, in Share) (Share, error) {
+	var failed error
+	if in.AccountID != "" {
+		fetched, err := w.fetchPrices(ctx, &in)
+		if err == nil && !fetched {
+			return in, nil
+		}
+		failed = err
+	}
+	_, err := w.rates.Update(ctx, in.Org)
+	in.Done = true
+	return in, errors.Join(failed, err)
+}
+
+// fetchPrices fetches the price lists of an account's regions and reports whether it is done. If not, it sets when to
+// call again.
+func (w *worker) fetchPrices(ctx context.Context, in *Share) (bool, error) {
+	a, err := w.inventory.ReadAccount(ctx, in.Org, in.AccountID)
+	if fault.Is(err, fault.NotFound) {
+		return true, nil
+	}
+	now := w.p.Clock.Now()
+	if err == nil && a.Status == inventory.AccountConnecting && now.Sub(a.CreatedAt) < longestDiscovery {
+		in.WaitSeconds = discoveryPause
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	pairs, err := w.rates.AccountPairs(ctx, in.Org, in.AccountID)
+	if err != nil {
+		return false, err
+	}
+	did, err := w.rates.RefreshDue(ctx, pairs, now.Add(stretch))
+	in.WaitSeconds = 1
+	return did.Left == 0, err
+}

@@ -118,7 +118,7 @@ func (r *uploaded) read(ctx context.Context) error {
 	})
 	defer file.Close() //nolint:errcheck // it was only read
 	defer r.discard()
-	got, err := r.worker.read(ctx, cloud.FOCUSForm, r.upload.FileName, file, func(c *bill.Charge) error {
+	got, err := r.worker.read(ctx, cloud.UploadForm, r.upload.FileName, file, func(c *bill.Charge) error {
 		return r.add(ctx, c)
 	})
 	if r.rows = got.Rows; err != nil {

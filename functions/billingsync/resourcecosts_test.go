@@ -9,20 +9,20 @@ import (
 	"time"
 
 	"lamplighter.dev/functions/billingsync"
-	"lamplighter.dev/functions/resources"
 	domain "lamplighter.dev/shared/domain/billimport"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/pricing"
+	"lamplighter.dev/shared/domain/report"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
 // shown returns the resources of the inventory with their costs, by native ID.
-func (s *fixture) shown() map[string]resources.Record {
+func (s *fixture) shown() map[string]report.Record {
 	s.Helper()
-	out := map[string]resources.Record{}
-	for _, r := range apitest.Data[[]resources.Record](s.Call(alice, "GET /resources?limit=100", nil)) {
+	out := map[string]report.Record{}
+	for _, r := range apitest.Data[[]report.Record](s.Call(alice, "GET /resources?limit=100", nil)) {
 		out[r.UID] = r
 	}
 	return out
@@ -46,7 +46,7 @@ func (s *fixture) wantBilled(what string) (billed int) {
 			continue
 		}
 		billed++
-		want := resources.Actual{MonthToDate: this[uid].Billed.Fixed(2), LastMonth: last[uid].Billed.Fixed(2)}
+		want := report.Actual{MonthToDate: this[uid].Billed.Fixed(2), LastMonth: last[uid].Billed.Fixed(2)}
 		if r.ActualUSD == nil || *r.ActualUSD != want {
 			s.Errorf("%s: %s shows %s; its bills say %+v", what, uid, apitest.JSON(r.ActualUSD), want)
 		}

@@ -54,6 +54,29 @@ func TestUpload_OfAVendorIsKeptUnderOther(t *testing.T) {
 	s.Call(bob, "GET /billing/imports/"+got.JobID, nil).Want(404)
 }
 
+// googleRow is a row of a table of Google's billing export, as BigQuery extracts it as JSON.
+func googleRow(cost, credit, day string) string {
+	return `{"billing_account_id":"01-AB","service":{"description":"Compute Engine"},"sku":{"id":"E2","description":"E2 Core"},` +
+		`"usage_start_time":"` + day + ` 05:00:00 UTC","usage_end_time":"` + day +
+		` 06:00:00 UTC","project":{"id":"acme-prod"},` +
+		`"labels":[{"key":"team","value":"a"}],"location":{"location":"europe"},"cost":` + cost + `,"currency":"USD",` +
+		`"credits":[{"name":"Committed use","amount":` + credit +
+		`}],"invoice":{"month":"202610"},"cost_type":"regular"}` + "\n"
+}
+
+func TestUpload_OfGooglesExportCountsItsCredits(t *testing.T) {
+	s := newFixture(t)
+	got := s.upload(fields{"vendor": "google-2026"},
+		googleRow("3e-10", "-0", "2026-10-01")+googleRow("2.5", "-0.5", "2026-10-02"))
+	if got.Status != "succeeded" || got.Rows != 2 || strings.Join(got.Periods, " ") != "2026-10" {
+		t.Fatalf("%+v", got)
+	}
+	if all := s.ask(cost.ServiceDim); all.Total != money.MustParse("2.0000000003") ||
+		all.Rows[0].Keys[0] != "Compute Engine" {
+		t.Errorf("%+v", all)
+	}
+}
+
 func TestUpload_OfAFileThatIsWrongImportsNothingAndNamesTheRow(t *testing.T) {
 	for name, tt := range map[string]struct {
 		content string

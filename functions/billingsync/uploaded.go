@@ -89,7 +89,7 @@ func (r *uploaded) read(ctx context.Context) error {
 	})
 	defer file.Close() //nolint:errcheck // it was only read
 	var charges int64
-	got, err := r.worker.read(ctx, cloud.FOCUSForm, r.upload.FileName, file, func(c *bill.Charge) error {
+	got, err := r.worker.read(ctx, cloud.UploadForm, r.upload.FileName, file, func(c *bill.Charge) error {
 		charges++
 		if err := r.pace.watch(r.upload.FileName, charges); err != nil {
 			return err

@@ -70,6 +70,8 @@ const (
 	AzureActualForm    BillForm = "azure_actual"
 	AzureAmortizedForm BillForm = "azure_amortized" // the effective part of an amortized bill
 	GoogleForm         BillForm = "google"
+	// UploadForm is FOCUSForm or GoogleForm, as the columns of the uploaded file tell.
+	UploadForm BillForm = "upload"
 )
 
 // Delivery is one delivery of one billing period: the files that a manifest lists.

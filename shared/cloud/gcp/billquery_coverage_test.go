@@ -12,6 +12,9 @@ import (
 	"testing"
 )
 
+// ExactAmount is for the tests that have engines execute it.
+var ExactAmount = exactAmount
+
 // executed are the constants with SQL, by the tests that execute it on an engine.
 var executed = map[string][]string{
 	"exportMonths": {"TestBillQuery_OnAnEngineAnswersWhatTheReaderReads", "TestTwin_AnswersLikeAnEngine"},

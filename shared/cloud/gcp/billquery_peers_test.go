@@ -135,16 +135,11 @@ var optional = []string{"seller_name", "resource", "currency_conversion_rate", "
 
 func TestBillQuery_OnAnEngineOfEachSetOfColumns(t *testing.T) {
 	e, sample := bigqueryengine.Start(t), sampleExport(t)
-	for set := range 1 << len(optional) {
-		var missing []string
-		for i, column := range optional {
-			if set>>i&1 == 1 {
-				missing = append(missing, column)
-			}
-		}
+	rows := sample.rows[:60]
+	for _, missing := range subsets(optional) {
 		t.Run("without "+strings.Join(missing, ", "), func(t *testing.T) {
-			tw := engineTwin(e, detailed, without(exportSchema, missing...), sample.rows)
-			sameLines(t, readQueried(t, tw), readGoogle(t, asJSON(t, sample.rows, missing)))
+			tw := engineTwin(e, detailed, without(exportSchema, missing...), rows)
+			sameLines(t, readQueried(t, tw), readGoogle(t, asJSON(t, rows, missing)))
 		})
 	}
 }

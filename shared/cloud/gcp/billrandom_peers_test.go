@@ -21,13 +21,15 @@ func pick[T any](r *rand.Rand, from ...T) T { return from[r.IntN(len(from))] }
 func randomRow(r *rand.Rand) bigqueryengine.Row {
 	day := fmt.Sprintf("2026-03-%02d", 1+r.IntN(2))
 	amount := func() string {
-		return pick(r, "0", "3e-10", "-7.5e-06", "0.1", "0.30000000000000004", "2.3198314011096954e-05", "123456789.1", "-40")
+		return pick(r, "0", "3e-10", "-7.5e-06", "0.1", "0.30000000000000004", "2.3198314011096954e-05", "123456789.1",
+			"-40")
 	}
 	var credits []any
 	for range r.IntN(3) {
 		credits = append(credits, keyed{
-			"name": pick[any](r, nil, "", "Committed use"), "full_name": pick[any](r, nil, "", "Committed use, 3 years"),
-			"id": pick[any](r, nil, "CUD-1"), "amount": amount(),
+			"name":      pick[any](r, nil, "", "Committed use"),
+			"full_name": pick[any](r, nil, "", "Committed use, 3 years"),
+			"id":        pick[any](r, nil, "CUD-1"), "amount": amount(),
 		})
 	}
 	var labels, tags []any
@@ -49,7 +51,8 @@ func randomRow(r *rand.Rand) bigqueryengine.Row {
 		"invoice":   keyed{"month": pick(r, "202603", "202604")},
 		"cost_type": pick[any](r, nil, "regular", "regular", "tax", "adjustment", "rounding_error"),
 		// nothing tells the seller of Google's own services in early rows
-		"seller_name": pick[any](r, nil, "Acme"), "_PARTITIONTIME": pick[any](r, nil, day+"T00:00:00Z", "2026-04-02T00:00:00Z"),
+		"seller_name":    pick[any](r, nil, "Acme"),
+		"_PARTITIONTIME": pick[any](r, nil, day+"T00:00:00Z", "2026-04-02T00:00:00Z"),
 	}
 }
 
@@ -84,8 +87,9 @@ func asExported(row gcptwin.BillingRow) bigqueryengine.Row {
 		credits = append(credits, keyed{"name": name, "amount": amount})
 	}
 	out := bigqueryengine.Row{
-		"billing_account_id": "01-AB", "project": keyed{"id": row.Project}, "service": keyed{"description": row.Service},
-		"sku": keyed{"id": row.SKU, "description": row.SKU}, "location": keyed{"region": row.Region},
+		"billing_account_id": "01-AB", "project": keyed{"id": row.Project},
+		"service": keyed{"description": row.Service},
+		"sku":     keyed{"id": row.SKU, "description": row.SKU}, "location": keyed{"region": row.Region},
 		"resource": keyed{"global_name": row.Resource}, "currency": row.Currency, "cost_type": row.CostType,
 		"cost": row.Cost, "credits": credits, "labels": jsonOf(row.Labels), "invoice": keyed{"month": row.Month},
 		"usage_start_time": row.Day + "T05:00:00Z", "export_time": row.Exported, "_PARTITIONTIME": nil,

@@ -101,7 +101,8 @@ func readFOCUS(t *testing.T, rows []bigqueryengine.Row) (out []bill.Charge) {
 			t.Fatal(err)
 		}
 	}
-	_, err := billfile.Read(t.Context(), cloud.FOCUSForm, "focus", inMemory{bytes.NewReader(text.Bytes())}, collect(&out))
+	_, err := billfile.Read(t.Context(), cloud.FOCUSForm, "focus", inMemory{bytes.NewReader(text.Bytes())},
+		collect(&out))
 	if err != nil {
 		t.Fatal(err)
 	}

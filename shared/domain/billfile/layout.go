@@ -27,15 +27,21 @@ var forms = map[cloud.BillForm]func() layout{
 	cloud.GoogleForm:         newGoogleLayout,
 }
 
+// The signs of FOCUS and of Google's export.
+var (
+	focusSign  = []string{"BilledCost", "ChargePeriodStart"}
+	googleSign = []string{"cost", "usage_start_time", "currency"}
+)
+
 // signs are columns that only one form has. FOCUS is checked first, because some vendors' own exports have its columns
 // as well.
 var signs = []struct {
 	create  func() layout
 	columns []string
 }{
-	{newFOCUSLayout, []string{"BilledCost", "ChargePeriodStart"}},
+	{newFOCUSLayout, focusSign},
 	{newCURLayout, []string{"lineItem/LineItemType", "lineItem/UnblendedCost"}},
-	{newGoogleLayout, []string{"cost", "usage_start_time", "currency"}},
+	{newGoogleLayout, googleSign},
 	{newAzureLayout, []string{"CostInBillingCurrency", "MeterCategory"}},
 	{newAzureLayout, []string{"Cost", "MeterCategory"}},
 	{newAzureLayout, []string{"PreTaxCost", "MeterCategory"}},
@@ -44,6 +50,9 @@ var signs = []struct {
 // newLayout returns the layout of a form, or of the columns when the form is empty, bound to the table.
 func newLayout(form cloud.BillForm, t table) (layout, error) {
 	columns, open := t.columns()
+	if form == cloud.UploadForm {
+		form = uploadedForm(columns)
+	}
 	create, known := forms[form]
 	if form == "" {
 		create, known = detect(columns)
@@ -60,18 +69,41 @@ func newLayout(form cloud.BillForm, t table) (layout, error) {
 	return l, t.bind(bindings)
 }
 
+// uploadedForm returns the form of an uploaded file: that of Google's export if its columns are, else FOCUS, whose
+// missing columns are told.
+func uploadedForm(columns []string) cloud.BillForm {
+	has := plainNames(columns)
+	if has.all(googleSign) && !has.all(focusSign) {
+		return cloud.GoogleForm
+	}
+	return cloud.FOCUSForm
+}
+
 // detect returns the first layout whose sign columns all exist.
 func detect(columns []string) (create func() layout, known bool) {
-	has := map[string]bool{}
-	for _, c := range columns {
-		has[plainName(c)] = true
-	}
+	has := plainNames(columns)
 	for _, s := range signs {
-		if !slices.ContainsFunc(s.columns, func(c string) bool { return !has[plainName(c)] }) {
+		if has.all(s.columns) {
 			return s.create, true
 		}
 	}
 	return nil, false
+}
+
+// nameSet is the names of columns, without differences of spelling.
+type nameSet map[string]bool
+
+func plainNames(columns []string) nameSet {
+	has := nameSet{}
+	for _, c := range columns {
+		has[plainName(c)] = true
+	}
+	return has
+}
+
+// all reports whether the set has all of the columns.
+func (s nameSet) all(columns []string) bool {
+	return !slices.ContainsFunc(columns, func(c string) bool { return !s[plainName(c)] })
 }
 
 func listed(columns []string) string {

@@ -48,6 +48,9 @@ func (w *worker) importAccount(ctx context.Context, in Share) (Share, error) {
 	}
 	all, err := s.list(ctx)
 	if err == nil {
+		err = s.noteListed(ctx, all)
+	}
+	if err == nil {
 		var ended bool
 		if ended, err = s.importMonths(ctx, all); err == nil && !ended {
 			s.in.WaitSeconds = 1
@@ -90,6 +93,24 @@ func (s *session) list(ctx context.Context) ([]cloud.Delivery, error) {
 	all, err := b.Deliveries(ctx, s.first())
 	slices.SortStableFunc(all, func(a, b cloud.Delivery) int { return b.Period.Compare(a.Period) })
 	return all, err
+}
+
+// noteListed records the months with bills if this is the first import.
+func (s *session) noteListed(ctx context.Context, all []cloud.Delivery) error {
+	if !s.entry.BackfilledAt.IsZero() {
+		return nil
+	}
+	months := make([]string, len(all))
+	for i := range all {
+		months[i] = all[i].Period.Format("2006-01")
+	}
+	slices.Sort(months)
+	if months = slices.Compact(months); slices.Equal(months, s.entry.Listed) {
+		return nil
+	}
+	return billimport.ChangeEntry(ctx, s.p.Table, s.in.Org, s.account.ID, func(e *billimport.Entry) {
+		e.Listed = months
+	})
 }
 
 // first returns the oldest month to look at.

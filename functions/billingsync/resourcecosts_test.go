@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"lamplighter.dev/functions/billingsync"
 	"lamplighter.dev/functions/resources"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/simulated"
@@ -222,4 +224,43 @@ func TestImport_AGivenUpUpdateLeavesTheAccountAlone(t *testing.T) {
 	s.Must(err)
 	apitest.Value(s.worker(s.Context(), call))(s)
 	s.Equal("status", s.status(), before)
+}
+
+// missing returns the months that the account's entry reports as not imported.
+func (s *fixture) missing(accountID string) []string {
+	s.Helper()
+	e := apitest.Value(domain.ReadEntry(s.In("org_a"), s.Table, "org_a", accountID))(s)
+	return e.MissingMonths(s.clk.Now())
+}
+
+// A first import that breaks off has told which months are not imported: never fewer, and at most the month that was
+// committed and not noted yet in addition.
+func TestImport_TellsTheMonthsThatAreMissing(t *testing.T) {
+	s := newFixture(t)
+	a := s.connect(settings{"bills": "none"})
+	s.Equal("missing without bills", len(s.missing(a.ID)), 0)
+	s.change(a.ID, settings{"bills": "focus"})
+	call, err := json.Marshal(fields{"task": "import", "input": billingsync.Share{
+		Input: domain.Input{Org: "org_a", JobID: "job_1", AccountID: a.ID}, Full: true,
+	}})
+	s.Must(err)
+	for done, n := false, 1; !done; n++ {
+		s.store.Inject(table.Injection{Harm: table.FailBefore, PK: table.OrgPK("org_a") + "COST", Call: 7 * n})
+		_, err = s.worker(s.Context(), call)
+		s.store.RemoveFaults()
+		have := s.periods()
+		var want []string
+		for _, m := range s.plan(settings{"bills": "focus"}).Months {
+			if month := m.Period.Format("2006-01"); have[month].Period == "" {
+				want = append(want, month)
+			}
+		}
+		slices.Sort(want)
+		got := s.missing(a.ID)
+		unnoted := slices.DeleteFunc(slices.Clone(got), func(m string) bool { return slices.Contains(want, m) })
+		if done = err == nil; len(got) != len(want)+len(unnoted) || len(unnoted) > 1 || done && len(got) > 0 || n > 99 {
+			t.Fatalf("try %d, %v: missing are %v; want %v", n, err, got, want)
+		}
+	}
+	s.wantPlanted(s.plan(settings{"bills": "focus"}))
 }

@@ -104,10 +104,10 @@ func (f *fixture) told(key string, within ...event.Scope) string {
 		ID: "event_1", Key: key, ScopeType: event.ScopeResource, ScopeID: "i-0", At: f.Clock.Now(),
 		Within: within,
 	}
-	got, err := notification.NewMatcher(f.Platform).Match(f.In(apitest.Org), apitest.Org, e)
+	got, err := notification.NewMatcher(f.Platform).Match(f.In(apitest.Org), apitest.Org, []event.Event{e})
 	f.Must(err)
 	var out []string
-	for _, t := range got {
+	for _, t := range got[0] {
 		out = append(out, string(t.Kind)+" "+t.ID)
 	}
 	return strings.Join(out, ", ")

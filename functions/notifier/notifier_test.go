@@ -2,6 +2,7 @@ package notifier
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -21,8 +22,8 @@ type answering struct {
 	err error
 }
 
-func (answering) Match(context.Context, string, event.Event) ([]delivery.Target, error) {
-	return []delivery.Target{{Kind: delivery.Channel, ID: "chan_1"}}, nil
+func (answering) Match(_ context.Context, _ string, events []event.Event) ([][]delivery.Target, error) {
+	return slices.Repeat([][]delivery.Target{{{Kind: delivery.Channel, ID: "chan_1"}}}, len(events)), nil
 }
 
 func (a answering) Send(context.Context, delivery.Message) (delivery.Answer, error) {
@@ -110,11 +111,11 @@ type failingOnce struct {
 	asked, sent int
 }
 
-func (f *failingOnce) Match(ctx context.Context, of string, e event.Event) ([]delivery.Target, error) {
+func (f *failingOnce) Match(ctx context.Context, of string, events []event.Event) ([][]delivery.Target, error) {
 	if f.asked++; f.asked == 1 {
 		return nil, table.ErrThrottled
 	}
-	return f.answering.Match(ctx, of, e)
+	return f.answering.Match(ctx, of, events)
 }
 
 func (f *failingOnce) Send(ctx context.Context, m delivery.Message) (delivery.Answer, error) {

@@ -39,25 +39,39 @@ func Handler(p *platform.Platform, providers cloud.Providers) workflow.Handler {
 	return func(ctx context.Context, _ json.RawMessage) (any, error) { return SyncPrices(ctx, p, providers) }
 }
 
-// SyncPrices fetches the prices that are due and estimates all resources. A list or an organization that fails does
-// not keep the others. If a list fails, its previous prices are used and marked as old.
+// SyncPrices fetches the prices that are due and estimates all resources, once a night for each organization: a later
+// run of the night estimates only the organizations that failed or were not reached, and those with a list of prices
+// that failed. A list or an organization that fails does not keep the others. If a list fails, its previous prices are
+// used and marked as old.
 func SyncPrices(ctx context.Context, p *platform.Platform, providers cloud.Providers) (Synced, error) {
 	r := &round{
 		Platform: p, estimates: pricing.New(p, providers), rotation: identity.NewRotation(p.Table, "pricesync"),
-		until: p.Clock.Now().Add(stretch),
+		until: p.Clock.Now().Add(stretch), again: map[string]bool{},
 	}
-	orgs, err := r.rotation.ReadOrganizations(ctx)
+	r.night = r.Clock.Now().UTC().Format(time.DateOnly)
+	orgs, err := r.readLeft(ctx)
 	errs := []error{err}
-	pairs := map[pricing.ProviderRegion]bool{}
+	pairs := map[pricing.ProviderRegion][]string{}
 	for _, org := range orgs {
 		some, err := r.estimates.Pairs(table.WithOrg(ctx, org), org)
 		for _, at := range some {
-			pairs[at] = true
+			pairs[at] = append(pairs[at], org)
 		}
-		errs = append(errs, fault.Wrap("look at what "+org+" has", err))
+		if err != nil {
+			r.again[org] = true
+			errs = append(errs, fault.Wrap("look at what "+org+" has", err))
+		}
 	}
 	errs = append(errs, r.refresh(ctx, pairs), r.update(ctx, orgs))
 	return r.did, errors.Join(errs...)
+}
+
+// readLeft returns the organizations that no run of this night has ended with, those first that the previous run did
+// not reach.
+func (r *round) readLeft(ctx context.Context) ([]string, error) {
+	orgs, err := r.rotation.ReadOrganizations(ctx)
+	done, doneErr := r.rotation.ReadDone(ctx, r.night) // all are left if it cannot be read
+	return slices.DeleteFunc(orgs, func(org string) bool { return done[org] }), errors.Join(err, doneErr)
 }
 
 // round is one run.
@@ -66,14 +80,21 @@ type round struct {
 	estimates *pricing.Store
 	rotation  identity.Rotation
 	until     time.Time
+	night     string          // the day on which the run began
+	again     map[string]bool // organizations that a later run must estimate again
 	did       Synced
 }
 
-// refresh fetches the price lists that are due.
-func (r *round) refresh(ctx context.Context, pairs map[pricing.ProviderRegion]bool) error {
+// refresh fetches the price lists that are due. pairs are the organizations that need each list.
+func (r *round) refresh(ctx context.Context, pairs map[pricing.ProviderRegion][]string) error {
 	sorted := slices.SortedFunc(maps.Keys(pairs), pricing.ProviderRegion.Compare)
 	did, err := r.estimates.RefreshDue(ctx, sorted, r.until)
 	r.did.Lists, r.did.Failed, r.did.Off, r.did.Left = did.Lists, did.Failed, did.Off, did.Left
+	for _, at := range did.Missing {
+		for _, org := range pairs[at] {
+			r.again[org] = true
+		}
+	}
 	return err
 }
 
@@ -90,6 +111,9 @@ func (r *round) update(ctx context.Context, orgs []string) error {
 		if err != nil {
 			errs = append(errs, fmt.Errorf("estimate what %s has: %w", org, err))
 			continue
+		}
+		if !r.again[org] {
+			errs = append(errs, r.rotation.MarkDone(ctx, org, r.night, r.Clock.Now()))
 		}
 		r.did.Organizations++
 		r.did.Resources += did.Resources

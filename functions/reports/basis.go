@@ -16,28 +16,19 @@ type Basis struct {
 	To          string               `json:"to" doc:"The day behind the last" example:"2026-04-01"`
 	TotalUSD    string               `json:"totalUSD" doc:"The total: the parts of each level of the report add up to it" example:"1234.56"`
 	Estimated   bool                 `json:"estimated" doc:"Some of it is estimated from public prices, as the bill has not come"`
-	CostSource  string               `json:"costSource" enum:"estimated,actual"`
+	CostSource  string               `json:"costSource" enum:"estimated,actual" doc:"actual if every day up to the day before yesterday is billed and no month is incomplete, else estimated"`
+	Incomplete  []IncompleteMonth    `json:"incomplete" doc:"The months whose bills are not all imported, because the first import of an account is under way or has failed; their costs grow until then"`
 	Unconverted []report.Unconverted `json:"unconverted" doc:"The charges in currencies without a known exchange rate; they are in no figure"`
 	// AttributedFrom is set by attribute.
 	AttributedFrom *string `json:"attributedFrom" doc:"If the report splits or filters costs by team or resource group: the first day from which on they follow the present resources of these teams and groups; earlier days follow those of an earlier time. It lies behind the last day with costs if no day follows them yet, and is null if all days do. Open months follow a change within some minutes, closed months some minutes later, as far back as the setting attributionMonths says" example:"2026-03-01"`
 }
 
-// The sources of a cost.
-const (
-	estimatedCost = "estimated"
-	actualCost    = "actual"
-)
-
-// newBasis returns the basis of a report from a question and its answer.
+// newBasis returns the basis of a report without CostSource and Incomplete, which service.basis adds.
 func newBasis(q *cost.Question, a *cost.Answer) Basis {
 	out := Basis{
 		Cost: string(q.Metric), From: q.From.Format(time.DateOnly), To: q.To.Format(time.DateOnly),
 		TotalUSD:  a.Total.Fixed(2),
-		Estimated: slices.Contains(a.Estimated, true), CostSource: actualCost,
-		Unconverted: report.NewUnconverted(a.Unconverted),
-	}
-	if out.Estimated {
-		out.CostSource = estimatedCost
+		Estimated: slices.Contains(a.Estimated, true), Unconverted: report.NewUnconverted(a.Unconverted),
 	}
 	return out
 }

@@ -1,7 +1,6 @@
 package reports
 
 import (
-	"cmp"
 	"context"
 	"net/url"
 	"slices"
@@ -68,8 +67,11 @@ func (s *service) breakdown(ctx context.Context, in *BreakdownInput) (Breakdown,
 	if err = t.grow(&a); err != nil {
 		return Breakdown{}, err
 	}
-	out := Breakdown{newBasis(&q, &a), q.Dims, t.nodes, t.links}
-	return out, cmp.Or(s.Balanced(ctx, t.check()), s.attribute(ctx, &out.Basis, &q, a.Attribution))
+	b, err := s.basis(ctx, &q, &a)
+	if err != nil {
+		return Breakdown{}, err
+	}
+	return Breakdown{b, q.Dims, t.nodes, t.links}, s.Balanced(ctx, t.check())
 }
 
 // tree builds a breakdown. shown holds the rounded amount of each node by node ID.

@@ -5,6 +5,7 @@ import (
 	"lamplighter.dev/shared/api/chart"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/billimport"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/report"
 	"lamplighter.dev/shared/engine/table"
@@ -21,7 +22,9 @@ var Declaration = platform.Declaration{
 		"/reports/trends.svg", "/reports/unit-metrics", "/reports/unit-metrics/{proxy+}",
 	},
 	Access: rest.Access.With(report.Reading, report.SavingReading, table.Access{
-		Reads:  []table.Partition{inventory.AccountPartition, teams.Partition, report.ShowbackPartition},
+		Reads: []table.Partition{
+			inventory.AccountPartition, teams.Partition, report.ShowbackPartition, billimport.Partition,
+		},
 		Writes: []table.Partition{unitmetric.Partition},
 	}),
 	Calls:   []string{chart.Worker},

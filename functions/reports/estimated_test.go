@@ -19,7 +19,7 @@ func (a *fixture) estimate(month string, days int) {
 	})
 	a.Must(err)
 	for d := range days {
-		c := charge(m.Start().AddDate(0, 0, d).Format(time.DateOnly), "i-1", "Amazon EC2", "5")
+		c := charge(m.Start().AddDate(0, 0, d).Format(time.DateOnly), "i-0", "Amazon EC2", "5")
 		a.Must(b.Add(&c))
 	}
 	_, err = b.Commit(a.In(ours))

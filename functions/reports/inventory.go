@@ -40,8 +40,8 @@ func (s *service) providers(ctx context.Context, in *report.Asked) (ProviderCost
 	if err != nil {
 		return ProviderCosts{}, fault.Wrap("count resources", err)
 	}
-	out := ProviderCosts{newBasis(&q, &a), newProviderCosts(&a, sum.ByProvider)}
-	return out, s.attribute(ctx, &out.Basis, &q, a.Attribution)
+	b, err := s.basis(ctx, &q, &a)
+	return ProviderCosts{b, newProviderCosts(&a, sum.ByProvider)}, err
 }
 
 // newProviderCosts returns the providers that have costs or resources.

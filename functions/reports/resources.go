@@ -98,8 +98,8 @@ func (s *service) pageOfResources(ctx context.Context, q cost.Question, page res
 	if items.Items == nil {
 		items.Items = []ResourceCost{}
 	}
-	out := ResourceCosts{newBasis(&q, &a), newCarbonSource(), items.Items, items.Total, items.Page, items.Limit}
-	return out, s.attribute(ctx, &out.Basis, &q, a.Attribution)
+	b, err := s.basis(ctx, &q, &a)
+	return ResourceCosts{b, newCarbonSource(), items.Items, items.Total, items.Page, items.Limit}, err
 }
 
 // joinResources returns one item for each resource. If charges of a resource differ in type or region, those of its

@@ -33,11 +33,14 @@ func (s *service) snapshots(ctx context.Context, _ *struct{}) ([]Snapshot, error
 	if err != nil {
 		return nil, err
 	}
-	closed := closedMonths(periods, cost.MonthOf(s.p.Clock.Now()))
+	now := cost.MonthOf(s.p.Clock.Now())
+	closed := closedMonths(periods, now)
+	if err = s.dropIncomplete(ctx, closed, now); err != nil {
+		return nil, err
+	}
 	if within != nil {
 		return s.scopedSnapshots(ctx, within, closed)
 	}
-	now := cost.MonthOf(s.p.Clock.Now())
 	months, err := s.months(ctx, now.Add(-snapshotMonths).Start(), now.Start())
 	if err != nil {
 		return nil, err
@@ -50,6 +53,20 @@ func (s *service) snapshots(ctx context.Context, _ *struct{}) ([]Snapshot, error
 	}
 	slices.Reverse(out)
 	return out, nil
+}
+
+// dropIncomplete removes the months whose bills are not all imported.
+func (s *service) dropIncomplete(ctx context.Context, closed map[cost.Month]closing, now cost.Month) error {
+	q := cost.Question{From: now.Add(-snapshotMonths).Start(), To: now.Start()}
+	incomplete, err := s.incompleteMonths(ctx, &q)
+	for _, i := range incomplete {
+		m, err := cost.ParseMonth(i.Period)
+		if err != nil {
+			return err
+		}
+		delete(closed, m)
+	}
+	return err
 }
 
 // closing counts the billed accounts and the bill lines of a closed month.
@@ -83,6 +100,6 @@ func newSnapshot(m *cost.Summary, c closing) Snapshot {
 	return Snapshot{
 		Period: m.Month.String(), BilledUSD: m.Total.Billed.Fixed(2), EffectiveUSD: m.Total.Effective.Fixed(2),
 		ListUSD:  m.Total.List.Fixed(2),
-		Accounts: c.accounts, Rows: c.rows, CostSource: actualCost, Unconverted: report.NewUnconverted(m.Unconverted),
+		Accounts: c.accounts, Rows: c.rows, CostSource: report.ActualCost, Unconverted: report.NewUnconverted(m.Unconverted),
 	}
 }

@@ -2,6 +2,8 @@ package reports
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"time"
 
 	"lamplighter.dev/shared/api/identity"
@@ -10,6 +12,7 @@ import (
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/report"
+	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/money"
 )
@@ -58,15 +61,18 @@ func (s *service) summary(ctx context.Context, in *summaryInput) (MonthSummary, 
 	if err != nil {
 		return MonthSummary{}, err
 	}
+	b, err := s.basis(ctx, &q, &h.month)
+	if err != nil {
+		return MonthSummary{}, err
+	}
 	out := MonthSummary{
-		TotalSavingsUSD: money.Sum(savings...).Fixed(2),
-		Basis:           newBasis(&q, &h.month), Period: m.String(), TotalCostUSD: h.month.Total.Fixed(2),
+		TotalSavingsUSD: money.Sum(savings...).Fixed(2), Basis: b, Period: m.String(), TotalCostUSD: h.month.Total.Fixed(2),
 		PreviousUSD: h.previous.Fixed(2), ResourceCount: count,
 	}
 	if now := s.p.Clock.Now(); now.Before(m.End()) {
 		out.ForecastUSD = h.forecast(now)
 	}
-	return out, s.attribute(ctx, &out.Basis, &q, h.month.Attribution)
+	return out, nil
 }
 
 // history holds the daily costs of a month and of the month before.
@@ -79,13 +85,13 @@ type history struct {
 // history reads the costs of a month and of the month before. It takes one round trip if the question is plain.
 func (s *service) history(ctx context.Context, q cost.Question, m cost.Month) (history, error) {
 	q.From, q.To = budgeting.HistoryFrom(m.Start()), m.End()
-	all, usage, err := s.chargesAndUsage(ctx, q)
+	c, err := s.chargesOf(ctx, q)
 	if err != nil {
 		return history{}, err
 	}
+	all := c.all
 	h := history{History: budgeting.History{
-		First: q.From, Billed: all.Days, Usage: usage.Days,
-		Settled: s.settled(&all, q.From),
+		First: q.From, Billed: all.Days, Usage: c.usage.Days, Settled: s.lastSettled(&c, &q),
 	}}
 	first, before := report.DaysBetween(q.From, m.Start()), report.DaysBetween(q.From, m.Add(-1).Start())
 	h.previous = money.Sum(all.Days[before:first]...)
@@ -106,27 +112,65 @@ func (s *service) unconverted(ctx context.Context, q cost.Question, m cost.Month
 	return a.Unconverted, err
 }
 
-// settled returns the last day that counts as complete: two days ago, or the last day with costs if that is earlier.
-func (s *service) settled(a *cost.Answer, from time.Time) time.Time {
-	last := report.Midnight(s.p.Clock.Now()).AddDate(0, 0, -budgeting.Settling)
-	for n := report.DaysBetween(from, last); n > 0 && n < len(a.Days) && a.Days[n].IsZero(); n-- {
-		last = last.Add(-report.Day)
-	}
-	return last
+// charges is the daily costs of a question.
+type charges struct {
+	all, usage cost.Answer          // of all charges, and of usage charges alone
+	settled    map[string]time.Time // cost.SettledByAccount; nil if the summaries were made by an earlier version
 }
 
-// chargesAndUsage returns the costs by day twice: of all charges, and of usage charges alone.
-func (s *service) chargesAndUsage(ctx context.Context, q cost.Question) (all, usage cost.Answer, err error) {
+// chargesOf returns the daily costs of a question. It takes one round trip if the question is plain.
+func (s *service) chargesOf(ctx context.Context, q cost.Question) (charges, error) {
 	only := q
 	only.UsageOnly = true
 	if plain(&q) {
 		months, err := s.months(ctx, q.From, q.To)
-		return joinDays(months, &q), joinDays(months, &only), err
+		return charges{joinDays(months, &q), joinDays(months, &only), joinSettled(months)}, err
 	}
-	if all, err = s.series(ctx, q); err == nil {
-		usage, err = s.series(ctx, only)
+	periods, err := s.Books.Periods(ctx, identity.CallerOrg(ctx))
+	if err != nil {
+		return charges{}, err
 	}
-	return all, usage, err
+	c := charges{settled: cost.SettledByAccount(periods)}
+	if c.all, err = s.series(ctx, q); err == nil {
+		c.usage, err = s.series(ctx, only)
+	}
+	return c, err
+}
+
+// joinSettled returns the last day with complete bills of each account in some months.
+func joinSettled(months []cost.Summary) map[string]time.Time {
+	var out map[string]time.Time
+	for i := range months {
+		for account, through := range months[i].Settled {
+			if out == nil {
+				out = map[string]time.Time{}
+			}
+			out[account] = clock.Latest(out[account], through)
+		}
+	}
+	return out
+}
+
+// lastSettled returns the last day with complete bills of the accounts of a question, as for a budget.
+func (s *service) lastSettled(c *charges, q *cost.Question) time.Time {
+	if c.settled == nil {
+		return s.lastBilled(&c.all, q.From)
+	}
+	settled := c.settled
+	if accounts := q.Filter[cost.AccountDim]; len(accounts) > 0 {
+		settled = maps.Clone(settled)
+		maps.DeleteFunc(settled, func(account string, _ time.Time) bool { return !slices.Contains(accounts, account) })
+	}
+	return budgeting.LastSettled(settled, s.p.Clock.Now())
+}
+
+// lastBilled returns the day two days ago, or the last day with costs if that is earlier.
+func (s *service) lastBilled(a *cost.Answer, from time.Time) time.Time {
+	last := budgeting.LatestSettled(s.p.Clock.Now())
+	for n := report.DaysBetween(from, last); n > 0 && n < len(a.Days) && a.Days[n].IsZero(); n-- {
+		last = last.Add(-report.Day)
+	}
+	return last
 }
 
 // forecast returns the expected cost of the present month.

@@ -78,11 +78,13 @@ func (s *service) tags(ctx context.Context, in *report.Asked) (TagCoverages, err
 	if err != nil {
 		return TagCoverages{}, err
 	}
-	out := newTagCoverages(&q, &a)
-	return out, s.attribute(ctx, &out.Basis, &q, a.Attribution)
+	out := newTagCoverages(&a)
+	out.Basis, err = s.basis(ctx, &q, &a)
+	return out, err
 }
 
-func newTagCoverages(q *cost.Question, a *cost.Answer) TagCoverages {
+// newTagCoverages returns the coverage of an answer by TagKeysDim, without its Basis.
+func newTagCoverages(a *cost.Answer) TagCoverages {
 	sums := map[string]money.Amount{}
 	var untagged money.Amount
 	for i := range a.Rows {
@@ -97,7 +99,7 @@ func newTagCoverages(q *cost.Question, a *cost.Answer) TagCoverages {
 	total := a.Total.Round(2)
 	// Rounded like the untagged part of a single key, so that no key shows less untagged cost than this.
 	none := total.Sub(a.Total.Sub(untagged).Round(2))
-	out := TagCoverages{newBasis(q, a), none.Fixed(2), []TagCoverage{}}
+	out := TagCoverages{UntaggedUSD: none.Fixed(2), Items: []TagCoverage{}}
 	for _, key := range largest(sums) {
 		tagged := sums[key].Round(2)
 		out.Items = append(out.Items,
@@ -165,12 +167,14 @@ func (s *service) tag(ctx context.Context, in *tagInput) (TagValueCosts, error) 
 	if err != nil {
 		return TagValueCosts{}, err
 	}
-	out := newTagValues(&q, &a, in.TagKey)
-	return out, s.attribute(ctx, &out.Basis, &q, a.Attribution)
+	out := newTagValues(&a, in.TagKey)
+	out.Basis, err = s.basis(ctx, &q, &a)
+	return out, err
 }
 
-func newTagValues(q *cost.Question, a *cost.Answer, key string) TagValueCosts {
-	out := TagValueCosts{Basis: newBasis(q, a), TagKey: key, Items: []TagValueCost{}}
+// newTagValues returns the costs of an answer by the values of a tag, without their Basis.
+func newTagValues(a *cost.Answer, key string) TagValueCosts {
+	out := TagValueCosts{TagKey: key, Items: []TagValueCost{}}
 	lines, others := valueLines(a.Rows, maxTagValues)
 	sums := make([]money.Amount, len(lines))
 	var none money.Amount
@@ -297,7 +301,10 @@ func (s *service) tagTrends(ctx context.Context, in *tagTrendInput) (TagTrends, 
 	}
 	b := bucket(in.Granularity, q.From, &a)
 	lines, _ := valueLines(a.Rows, in.Limit)
-	out := TagTrends{newBasis(&q, &a), in.TagKey, in.Granularity, make([]TagTrendPoint, len(b.first))}
+	out := TagTrends{TagKey: in.TagKey, Granularity: in.Granularity, Items: make([]TagTrendPoint, len(b.first))}
+	if out.Basis, err = s.basis(ctx, &q, &a); err != nil {
+		return out, err
+	}
 	days := make([][]money.Amount, len(lines))
 	for i := range lines {
 		days[i] = lines[i].row.Days
@@ -309,5 +316,5 @@ func (s *service) tagTrends(ctx context.Context, in *tagTrendInput) (TagTrends, 
 				TagPoint{lines[n].value(), lines[n].name(), lines[n].other, c.Fixed(2)})
 		}
 	}
-	return out, s.attribute(ctx, &out.Basis, &q, a.Attribution)
+	return out, nil
 }

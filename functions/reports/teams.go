@@ -87,14 +87,15 @@ func (s *service) listTeams(ctx context.Context, in *report.Asked) (TeamCosts, e
 	if err != nil {
 		return TeamCosts{}, err
 	}
-	return TeamCosts{newTeamBasis(&q, sp), newTeamCosts(sp), append([]string{}, sp.fellBack...)}, nil
+	b, err := s.teamBasis(ctx, &q, sp)
+	return TeamCosts{b, newTeamCosts(sp), append([]string{}, sp.fellBack...)}, err
 }
 
-// newTeamBasis returns the basis of a report of all teams.
-func newTeamBasis(q *cost.Question, sp *teamSplit) Basis {
-	out := newBasis(q, &sp.answer)
+// teamBasis returns the basis of a report of teams.
+func (s *service) teamBasis(ctx context.Context, q *cost.Question, sp *teamSplit) (Basis, error) {
+	out, err := s.importedBasis(ctx, q, &sp.answer)
 	out.attribute(q, sp.answer.Attribution, sp.changed)
-	return out
+	return out, err
 }
 
 // newTeamCosts returns the cost of each team in cents. The teams add up to the total, each team's parts add up to the
@@ -233,7 +234,12 @@ func (s *service) getTeam(ctx context.Context, in *teamInput) (TeamReport, error
 	if err = s.Balanced(ctx, sameDirect(services, sp.of[id])); err != nil {
 		return TeamReport{}, err
 	}
-	return newTeamReport(&q, sp, id, services), nil
+	out := newTeamReport(&q, sp, id, services)
+	if out.Basis, err = s.teamBasis(ctx, &q, sp); err != nil {
+		return TeamReport{}, err
+	}
+	out.TotalUSD = out.CostUSD
+	return out, nil
 }
 
 // services returns the direct costs of a team by service, the largest first.
@@ -270,13 +276,12 @@ func sameDirect(services []cost.Row, c *teamDays) error {
 	return nil
 }
 
-// newTeamReport returns the report of a team. Its figures equal those in the list of all teams.
+// newTeamReport returns the report of a team without its Basis. Its figures equal those in the list of all teams.
 func newTeamReport(q *cost.Question, sp *teamSplit, id string, services []cost.Row) TeamReport {
 	shown := newTeamCosts(sp)[slices.Index(sp.inOrder(), id)]
 	a := sp.answer
 	a.Total, a.Days = money.MustParse(shown.CostUSD), sp.of[id].days()
-	out := TeamReport{Basis: newBasis(q, &a), TeamCost: shown, Services: []ServiceCost{}}
-	out.attribute(q, a.Attribution, sp.changed)
+	out := TeamReport{TeamCost: shown, Services: []ServiceCost{}}
 	direct := money.MustParse(out.DirectUSD)
 	sums := make([]money.Amount, len(services))
 	for i := range services {
@@ -363,7 +368,10 @@ func (s *service) teamTrends(ctx context.Context, in *teamTrendInput) (TeamTrend
 	for i := range lines {
 		days[i] = lines[i].days
 	}
-	out := TeamTrends{newTeamBasis(&q, sp), in.Granularity, make([]TeamTrendPoint, len(b.first))}
+	out := TeamTrends{Granularity: in.Granularity, Items: make([]TeamTrendPoint, len(b.first))}
+	if out.Basis, err = s.teamBasis(ctx, &q, sp); err != nil {
+		return out, err
+	}
 	for i, p := range b.points(sp.answer.Total) {
 		out.Items[i] = TeamTrendPoint{TrendPoint: p}
 		for n, c := range b.parts(days, i, p.CostUSD) {

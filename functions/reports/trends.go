@@ -51,13 +51,17 @@ func (s *service) trends(ctx context.Context, in *TrendInput) (Trends, error) {
 		return Trends{}, err
 	}
 	out := newTrends(&q, &a, savings, in.Granularity)
-	return out, s.attribute(ctx, &out.Basis, &q, a.Attribution)
+	out.Basis, err = s.basis(ctx, &q, &a)
+	return out, err
 }
 
+// newTrends returns trends without their Basis.
 func newTrends(q *cost.Question, a *cost.Answer, savings []money.Amount, granularity string) Trends {
 	b := bucket(granularity, q.From, a)
 	total := money.Sum(savings...)
-	out := Trends{newBasis(q, a), total.Fixed(2), granularity, make([]CostPoint, len(b.first))}
+	out := Trends{
+		TotalSavingsUSD: total.Fixed(2), Granularity: granularity, Items: make([]CostPoint, len(b.first)),
+	}
 	sums := make([]money.Amount, len(b.first))
 	for d := range savings {
 		sums[b.of[d]].Increase(&savings[d])

@@ -168,12 +168,15 @@ func (s *service) units(ctx context.Context, in *TrendInput) (UnitReport, error)
 	if err != nil {
 		return UnitReport{}, err
 	}
-	out := UnitReport{newBasis(&q, &a), in.Granularity, []UnitCosts{}}
+	out := UnitReport{Granularity: in.Granularity, Items: []UnitCosts{}}
+	if out.Basis, err = s.basis(ctx, &q, &a); err != nil {
+		return out, err
+	}
 	b := bucket(in.Granularity, q.From, &a)
 	for _, m := range all {
 		out.Items = append(out.Items, UnitCosts{newUnitMetric(m), unitPoints(&b, &a, q.From, values[m.Name])})
 	}
-	return out, s.attribute(ctx, &out.Basis, &q, a.Attribution)
+	return out, nil
 }
 
 // unitPoints returns the cost per unit of each bucket. It leaves out buckets without a day whose units are known.

@@ -45,7 +45,7 @@ type CostHistory struct {
 	To          string               `json:"to" doc:"The day after the last" example:"2026-04-01"`
 	TotalUSD    string               `json:"totalUSD" example:"123.45"`
 	Estimated   bool                 `json:"estimated" doc:"Part of the cost is estimated from public prices, as the bill has not come"`
-	CostSource  string               `json:"costSource" enum:"estimated,actual"`
+	CostSource  string               `json:"costSource" enum:"estimated,actual" doc:"actual if every day up to the day before yesterday is billed, else estimated"`
 	Unconverted []report.Unconverted `json:"unconverted" doc:"Charges in currencies without a known exchange rate; they are in no figure"`
 	Items       []CostOfDay          `json:"items"`
 }
@@ -76,20 +76,17 @@ func (s *service) getCosts(ctx context.Context, in *costsInput) (CostHistory, er
 	if err != nil {
 		return CostHistory{}, err
 	}
-	out := newCostHistory(&q, &a)
+	out := newCostHistory(&q, &a, s.p.Clock.Now())
 	out.ResourceID, out.ResourceUID = r.ID, r.UID
 	return out, nil
 }
 
 // newCostHistory returns the days of an answer, in cents that add up to the total.
-func newCostHistory(q *cost.Question, a *cost.Answer) CostHistory {
+func newCostHistory(q *cost.Question, a *cost.Answer, now time.Time) CostHistory {
 	out := CostHistory{
 		Cost: string(q.Metric), From: q.From.Format(time.DateOnly), To: q.To.Format(time.DateOnly),
-		TotalUSD: a.Total.Fixed(2), Estimated: slices.Contains(a.Estimated, true), CostSource: "actual",
+		TotalUSD: a.Total.Fixed(2), Estimated: slices.Contains(a.Estimated, true), CostSource: report.CostSource(q, a, now),
 		Unconverted: report.NewUnconverted(a.Unconverted), Items: make([]CostOfDay, len(a.Days)),
-	}
-	if out.Estimated {
-		out.CostSource = "estimated"
 	}
 	for d, amount := range money.RoundPartsTo(a.Days, a.Total.Round(2), 2) {
 		out.Items[d] = CostOfDay{q.From.AddDate(0, 0, d).Format(time.DateOnly), amount.Fixed(2), a.Estimated[d]}

@@ -312,7 +312,8 @@ func TestMatch_FindsWhoIsToBeTold(t *testing.T) {
 			var found []delivery.Target
 			usage := f.Meter(func(ctx context.Context) {
 				found = apitest.Value(receiver.NewWebhookMatcher(f.store,
-					receiver.NewAudience(f.Platform)).Match(table.WithOrg(ctx, apitest.Org), apitest.Org, c.e))(t)
+					receiver.NewAudience(f.Platform)).Match(table.WithOrg(ctx, apitest.Org), apitest.Org,
+					[]event.Event{c.e}))(t)[0]
 			})
 			var got []string
 			for _, to := range found {

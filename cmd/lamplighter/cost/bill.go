@@ -40,18 +40,22 @@ type tally struct {
 	gbs                                  *big.Rat
 	machines                             map[string]*big.Rat
 	reads, writes, calls, logs, keyCalls *big.Rat
+	puts, gets                           *big.Rat
 }
 
 func newTally(w Workload, m Measured) *tally {
 	return &tally{
 		w: w, m: m, gbs: new(big.Rat), machines: map[string]*big.Rat{},
 		reads: new(big.Rat), writes: new(big.Rat), calls: new(big.Rat), logs: new(big.Rat), keyCalls: new(big.Rat),
+		puts: new(big.Rat), gets: new(big.Rat),
 	}
 }
 
 // add adds the usage s, multiplied by times.
-func (t *tally) add(times int, s Sample) {
-	n := whole(times)
+func (t *tally) add(times int, s Sample) { t.addShare(whole(times), s) }
+
+// addShare adds the usage s, multiplied by n.
+func (t *tally) addShare(n *big.Rat, s Sample) {
 	for machine, transitions := range s.Transitions {
 		if t.machines[machine] == nil {
 			t.machines[machine] = new(big.Rat)
@@ -69,6 +73,26 @@ func (t *tally) add(times int, s Sample) {
 	}
 	plus(t.logs, n, whole(s.LogBytes))
 	plus(t.keyCalls, n, whole(s.KeyCalls))
+	plus(t.puts, n, whole(s.Puts))
+	plus(t.gets, n, whole(s.Gets))
+}
+
+// addScheduled adds the runs of the scheduled workers: once those of a service without organizations, and for each
+// organization the usage beyond them.
+func (t *tally) addScheduled() {
+	for worker, times := range runs {
+		t.add(times, t.m.Bare[worker])
+		if eachMinute(worker) {
+			t.add(times*t.w.Organizations, t.m.Found[worker].minus(t.m.Bare[worker]))
+		}
+	}
+	c := t.m.Costs
+	if c.Days == 0 {
+		return
+	}
+	t.addShare(big.NewRat(days, int64(c.Days)), c.Shared)
+	t.addShare(big.NewRat(int64(days*t.w.Organizations), int64(c.Days)), c.Rest)
+	t.addShare(big.NewRat(int64(days*t.w.Organizations*t.w.Accounts), int64(c.Days*c.Accounts)), c.Bills)
 }
 
 func whole(n int) *big.Rat { return new(big.Rat).SetInt64(int64(n)) }
@@ -91,17 +115,9 @@ func Compute(p Prices, w Workload, m Measured) Bill {
 	t.add(w.passes(), m.Pass)
 	t.add(w.collections(), m.Collection)
 	t.add(w.bulkPairs(), m.Bulks)
-	for _, of := range []Sample{m.Sweep, m.Start, m.Evaluate, m.Link, m.Round, m.Notify} {
-		t.add(minutes, of)
-	}
-	t.add(hours, m.Archive)
-	t.add(hours, m.Members)
+	t.addScheduled()
 	t.add(w.bulkPairs()/2, m.Archived)
-	t.add(days, m.Remind)
-	t.add(hours, m.Judge)
-	t.add(hours, m.Import)
-	t.add(days*priceRuns, m.Prices)
-	t.add(days*w.Organizations, m.Bill)
+	plus(t.puts, whole(w.Organizations*lists))
 	t.add(w.users()*mailsAMonth, m.Mail)
 	asked, signed := 0, 0
 	for _, r := range requests {
@@ -118,58 +134,98 @@ func Compute(p Prices, w Workload, m Measured) Bill {
 	return Bill{w, t.lines(p, asked, signed)}
 }
 
-// lines appends the lines of the bill. asked is the number of requests, signed the number of access tokens.
+// priced makes lines of a bill. A free allowance is taken off once, however many lines have its price.
+type priced struct {
+	prices Prices
+	left   map[string]*big.Rat // of the free allowance of a price
+	lines  []Line
+}
+
+func (p *priced) add(name, price string, amount *big.Rat) {
+	if p.left[price] == nil {
+		p.left[price] = p.prices.free(price)
+	}
+	usd, free, used := p.prices.of(price, amount, p.left[price])
+	p.left[price].Sub(p.left[price], used)
+	p.lines = append(p.lines, Line{Name: name, Amount: amount, Unit: p.prices.Of[price].Unit, USD: usd, Free: free})
+}
+
+const giga = 1_000_000_000
+
+// lines returns the lines of the bill. asked is the number of requests, signed the number of access tokens.
 func (t *tally) lines(p Prices, asked, signed int) []Line {
-	const giga = 1_000_000_000
-	out := []Line{}
-	add := func(name, price string, amount *big.Rat) {
-		usd, free := p.of(price, amount)
-		out = append(out, Line{Name: name, Amount: amount, Unit: p.Of[price].Unit, USD: usd, Free: free})
+	out := &priced{prices: p, left: map[string]*big.Rat{}}
+	t.addMachines(out)
+	t.addTable(out, asked)
+	out.add("Lambda: requests", "invocations", t.calls)
+	out.add("Lambda: memory × time", "gbSeconds", t.gbs)
+	out.add("API Gateway", "apiRequests", whole(asked))
+	out.add("sent to clients", "sentGB", big.NewRat(int64(asked)*answerBytes, giga))
+	out.add("KMS: keys", "keys", whole(2))
+	out.add("KMS: data keys", "keyCalls", t.keyCalls)
+	out.add("KMS: access tokens", "signatures", whole(signed))
+	out.add("Secrets Manager", "secrets", whole(1))
+	t.addWatching(out, asked)
+	t.addFiles(out)
+	out.add("mails", "mails", whole(t.w.users()*mailsAMonth))
+	if t.m.Template["detailed metrics"] {
+		out.add("detailed metrics of the API (up to)", "metrics", whole(50*metricsOfOp))
+		out.lines[len(out.lines)-1].Apart = true
 	}
-	actions, discovery := new(big.Rat), new(big.Rat)
+	return slices.Clip(out.lines)
+}
+
+// addMachines adds the lines of Step Functions.
+func (t *tally) addMachines(out *priced) {
+	of := map[string]*big.Rat{"discovery": new(big.Rat), "billing-sync": new(big.Rat), "": new(big.Rat)}
 	for machine, n := range t.machines {
-		if machine == "discovery" {
-			discovery.Add(discovery, n)
-		} else {
-			actions.Add(actions, n)
+		if of[machine] == nil {
+			machine = ""
 		}
+		plus(of[machine], n)
 	}
+	out.add("Step Functions: actions", "transitions", of[""])
+	out.add("Step Functions: discovery", "transitions", of["discovery"])
+	out.add("Step Functions: bills", "transitions", of["billing-sync"])
+}
+
+// addTable adds the lines of DynamoDB.
+func (t *tally) addTable(out *priced, asked int) {
 	stored := whole(t.w.resources()*t.m.Bytes["resource"] + 2*t.w.bulkPairs()*t.w.GroupSize*t.m.Bytes["action"] +
 		asked/20*t.m.Bytes["audit"])
 	stored.Quo(stored, whole(giga))
-	add("Step Functions: actions", "transitions", actions)
-	add("Step Functions: discovery", "transitions", discovery)
-	add("DynamoDB: reads", "readUnits", t.reads)
-	add("DynamoDB: writes", "writeUnits", t.writes)
-	add("DynamoDB: stored", "storedGB", stored)
-	add("DynamoDB: point-in-time recovery", "recoverableGB", stored)
-	add("Lambda: requests", "invocations", t.calls)
-	add("Lambda: memory × time", "gbSeconds", t.gbs)
-	add("API Gateway", "apiRequests", whole(asked))
-	add("sent to clients", "sentGB", big.NewRat(int64(asked)*answerBytes, giga))
-	add("KMS: keys", "keys", whole(2))
-	add("KMS: data keys", "keyCalls", t.keyCalls)
-	add("KMS: access tokens", "signatures", whole(signed))
-	add("Secrets Manager", "secrets", whole(1))
-	add("logs", "logGB", new(big.Rat).Quo(t.logs, whole(giga)))
-	add("alarms", "alarms", whole(alarms))
-	add("dashboard", "dashboards", whole(dashboards))
-	add("metrics of our own", "metrics", whole(metrics))
+	out.add("DynamoDB: reads", "readUnits", t.reads)
+	out.add("DynamoDB: writes", "writeUnits", t.writes)
+	out.add("DynamoDB: stored", "storedGB", stored)
+	out.add("DynamoDB: point-in-time recovery", "recoverableGB", stored)
+}
+
+// addWatching adds the lines of CloudWatch, X-Ray and EventBridge.
+func (t *tally) addWatching(out *priced, asked int) {
+	out.add("logs", "logGB", new(big.Rat).Quo(t.logs, whole(giga)))
+	out.add("alarms", "alarms", whole(alarms))
+	out.add("dashboard", "dashboards", whole(dashboards))
+	out.add("metrics of our own", "metrics", whole(metrics))
 	traced := whole(asked) // X-Ray samples requests; work without a request is not traced
 	if share, ok := new(big.Rat).SetString(t.m.Traced); ok {
 		traced.Mul(traced, share)
 	} else {
 		traced.SetInt64(0)
 	}
-	add("X-Ray", "traces", traced)
-	add("schedules", "schedules", whole(everyMinute*minutes+everyHour*hours+(1+priceRuns)*days))
-	add("S3: archived", "archivedGB",
-		new(big.Rat).Quo(whole(2*t.w.bulkPairs()*t.w.GroupSize*t.m.Bytes["archived"]), whole(giga)))
-	add("S3: objects put", "puts", whole(t.w.Organizations*lists))
-	add("mails", "mails", whole(t.w.users()*mailsAMonth))
-	if t.m.Template["detailed metrics"] {
-		add("detailed metrics of the API (up to)", "metrics", whole(50*metricsOfOp))
-		out[len(out)-1].Apart = true
+	out.add("X-Ray", "traces", traced)
+	scheduled := 0
+	for _, times := range runs {
+		scheduled += times
 	}
-	return slices.Clip(out)
+	out.add("schedules", "schedules", whole(scheduled))
+}
+
+// addFiles adds the lines of S3.
+func (t *tally) addFiles(out *priced) {
+	archived := whole(2 * t.w.bulkPairs() * t.w.GroupSize * t.m.Bytes["archived"])
+	out.add("S3: archived", "archivedGB", archived.Quo(archived, whole(giga)))
+	items := whole(t.w.Organizations * t.w.Accounts * t.m.Bytes["line items"])
+	out.add("S3: line items", "archivedGB", items.Quo(items, whole(giga)))
+	out.add("S3: objects put and listed", "puts", t.puts)
+	out.add("S3: objects read", "gets", t.gets)
 }

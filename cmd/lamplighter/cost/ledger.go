@@ -16,6 +16,8 @@ type Sample struct {
 	Millis      map[string]int // ms that functions took on a clock that only waits move: mostly for clouds
 	CloudCalls  int
 	LogBytes    int
+	Puts        int // requests to S3 that write or list
+	Gets        int // requests to S3 that read
 }
 
 func newSample() Sample {
@@ -62,6 +64,14 @@ func (l *Ledger) UseKey() {
 	l.s.KeyCalls++
 }
 
+// UseFiles records requests to S3.
+func (l *Ledger) UseFiles(puts, gets int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.s.Puts += puts
+	l.s.Gets += gets
+}
+
 // Write records the size of a log line.
 func (l *Ledger) Write(b []byte) (int, error) {
 	l.mu.Lock()
@@ -103,8 +113,18 @@ func (s Sample) combine(t Sample, times int) Sample {
 			}
 		}
 		out.CloudCalls += of.times * of.s.CloudCalls
+		out.Puts, out.Gets = out.Puts+of.times*of.s.Puts, out.Gets+of.times*of.s.Gets
 		out.KeyCalls, out.LogBytes = out.KeyCalls+of.times*of.s.KeyCalls, out.LogBytes+of.times*of.s.LogBytes
 	}
+	return out
+}
+
+// only returns the usage of a function and its machine within s. Calls to KMS and S3 are those of the function.
+func (s Sample) only(function, machine string) Sample {
+	out := newSample()
+	out.Calls[function], out.Units[function] = s.Calls[function], s.Units[function]
+	out.Millis[function], out.Transitions[machine] = s.Millis[function], s.Transitions[machine]
+	out.KeyCalls, out.Puts, out.Gets = s.KeyCalls, s.Puts, s.Gets
 	return out
 }
 
@@ -116,28 +136,28 @@ func add(out, more map[string]int, times int) {
 
 // Measured is the usage of one organization of a size.
 type Measured struct {
-	First      Sample            // the first discovery of an account
+	First      Sample            // the first discovery of an account, and the import of its bills
 	Pass       Sample            // a pass over an account without changes
 	Collection Sample            // a pass that also collects the metrics of the day before
-	Bulks      Sample            // a stop and a start of a group, from the requests to their ends
+	Bulks      Sample            // a stop and a start of a group, from the requests to their ends and notifications
 	Requests   map[string]Sample // by method and path
-	Sweep      Sample            // a run that finds no work, as the following
-	Start      Sample            // scheduleddiscovery
-	Evaluate   Sample            // the evaluator, when nothing is due
-	Link       Sample            // auditlinker
-	Round      Sample            // a round of the mailer
-	Notify     Sample            // a round of the notifier
-	Archive    Sample
-	Archived   Sample // the actions of two pairs of bulk actions, with their history
-	Remind     Sample
-	Judge      Sample          // anomalycheck, when no bill has changed
-	Import     Sample          // billingsync, when no bill is due
-	Prices     Sample          // pricesync, when all prices are new
-	Bill       Sample          // the bills of a day, of all accounts, and their judgement
-	Members    Sample          // organisationsync
+	Bare       map[string]Sample // a run of each scheduled worker in a service without organizations, by its folder
+	Found      map[string]Sample // a run of each worker of the minute with the organization, when no work is due
+	Archived   Sample            // the actions of two pairs of bulk actions, with their history
+	Costs      Costs
 	Mail       Sample          // delivered
-	Bytes      map[string]int  // left in the table by a resource, an action, a request
+	Bytes      map[string]int  // left in the table by a resource, an action, a request; and in S3 by all line items
 	Memory     map[string]int  // MB of each function
 	Template   map[string]bool // options that template.yaml switches on
 	Traced     string          // the share of requests that X-Ray traces, a decimal; "" is none
+}
+
+// Costs is what the workers of the hour, of the night and of the day use for an organization in Days days, beyond
+// their runs in a service without organizations.
+type Costs struct {
+	Days     int
+	Bills    Sample // of billingsync, for the bills of Accounts accounts
+	Accounts int
+	Rest     Sample // of all other workers
+	Shared   Sample // of pricesync, for the lists of prices of all organizations
 }

@@ -61,7 +61,7 @@ func Amounts(bills []Bill) string {
 func Samples(m Measured) string {
 	var b strings.Builder
 	b.WriteString("| | calls | trips | read units | write units | states | key calls | cloud calls " +
-		"|\n|---|---:|---:|---:|---:|---:|---:|---:|\n")
+		"| puts |\n|---|---:|---:|---:|---:|---:|---:|---:|---:|\n")
 	row := func(name string, s Sample) {
 		var u table.Usage
 		for _, of := range s.Units {
@@ -70,9 +70,10 @@ func Samples(m Measured) string {
 				WriteUnits: u.WriteUnits + of.WriteUnits,
 			}
 		}
-		fmt.Fprintf(&b, "| %s | %d | %d | %v | %v | %d | %d | %d |\n", name, total(s.Calls), u.RoundTrips, u.ReadUnits,
+		fmt.Fprintf(&b, "| %s | %d | %d | %v | %v | %d | %d | %d | %d |\n", name, total(s.Calls), u.RoundTrips,
+			u.ReadUnits,
 			u.WriteUnits,
-			total(s.Transitions), s.KeyCalls, s.CloudCalls)
+			total(s.Transitions), s.KeyCalls, s.CloudCalls, s.Puts)
 	}
 	row("first discovery of an account", m.First)
 	row("pass over it without changes", m.Pass)
@@ -81,21 +82,17 @@ func Samples(m Measured) string {
 	for _, r := range requests {
 		row("`"+r.Method+" "+r.Path+"`", m.Requests[r.Method+" "+r.Path])
 	}
-	row("run of the sweeper", m.Sweep)
-	row("run of what starts discoveries", m.Start)
-	row("run of the evaluator", m.Evaluate)
-	row("run of what links the audit log", m.Link)
-	row("round of the mailer", m.Round)
-	row("round of the notifier", m.Notify)
-	row("run of the archiver", m.Archive)
-	row("archiving two stops and starts of a group", m.Archived)
-	row("run of the reminder", m.Remind)
-	row("run of what judges costs", m.Judge)
-	row("run of what imports bills", m.Import)
-	row("run of what fetches prices", m.Prices)
-	row("bills of a day, of all accounts", m.Bill)
-	row("run of what synchronizes organizations of clouds", m.Members)
 	row("a mail, with the request for it", m.Mail)
+	row("archiving two stops and starts of a group", m.Archived)
+	for _, worker := range slices.Sorted(maps.Keys(runs)) {
+		row("run of `"+worker+"` without organizations", m.Bare[worker])
+		if eachMinute(worker) {
+			row("the same with an organization, without work", m.Found[worker])
+		}
+	}
+	row(fmt.Sprintf("bills of %d accounts in %d days", m.Costs.Accounts, m.Costs.Days), m.Costs.Bills)
+	row(fmt.Sprintf("lists of prices of all organizations in %d days", m.Costs.Days), m.Costs.Shared)
+	row(fmt.Sprintf("prices, estimates, anomalies and budgets in %d days", m.Costs.Days), m.Costs.Rest)
 	return b.String()
 }
 

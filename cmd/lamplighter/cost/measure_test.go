@@ -3,6 +3,7 @@ package cost
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -17,62 +18,79 @@ import (
 	"lamplighter.dev/shared/testkit/tabletest"
 )
 
-// measure measures an organization of the size of w. All accounts but one are connected as one account of the same
-// total size, so that passes and groups read an index of the size of w.
+// measure measures an organization of the size of w.
 func measure(t *testing.T, w Workload) (m Measured) {
 	t.Helper()
 	s := open(t)
-	if more := (w.Accounts - 1) * w.PerAccount; more > 0 {
-		s.connect("999999999999", more, everywhere)
-	}
-	m.Requests, m.Template = map[string]Sample{}, s.template(&m)
-	m.Link = s.repeated(s.LinkAudit)
+	m.Template = s.template(&m)
+	m.Bare = s.bare()
+	s.beginOrganization()
+	s.others(w)
+	m.Requests = map[string]Sample{}
+	s.Take()
 	account := s.connect("111122223333", w.PerAccount, everywhere)
-	m.First = s.linked(m.Link, s.sample(account))
-	m.Collection = s.pass(m.Link, account) // the first one that has something to measure
-	m.Pass = s.pass(m.Link, account)
-	account = s.connect("444455556666", 2*w.GroupSize, together)
-	group, resource := s.group(account, w.GroupSize)
+	m.First = s.linked(m.Bare, s.sample(account))
+	m.Collection = s.pass(m.Bare, account) // the first one that has something to measure
+	m.Pass = s.pass(m.Bare, account)
+	m.Costs = s.costs(m.Bare, w)
+	s.logIn(s.org) // the token has expired
+	acted := s.connect("444455556666", 2*w.GroupSize, together)
+	group, resource := s.group(acted, w.GroupSize)
 	s.bulk(group, "stop") // the first delta, and work that only the first stop does
 	s.bulk(group, "start")
-	s.sample(account)
-	s.linked(m.Link, newSample())
+	s.sample(acted)
+	s.linked(m.Bare, newSample())
 	s.bulk(group, "stop")
 	s.bulk(group, "start")
-	m.Bulks = s.linked(m.Link, s.sample(account))
+	m.Bulks = s.linked(m.Bare, s.sample(acted))
 	s.requests(&m, group, resource)
-	s.idle(&m)
-	m.Bill = s.billed(&m)
-	m.Bytes = map[string]int{}
+	m.Mail = s.mail()
+	m.Found = s.found()
+	m.Bytes = map[string]int{"line items": s.folderSize("line-items") / m.Costs.Accounts}
 	m.Archived = s.archived(&m, w)
 	s.stored(m.Bytes, w)
 	return m
 }
 
+// others connects the accounts of w except the one that is measured, so that passes and groups read an index of the
+// size of w.
+func (s *site) others(w Workload) {
+	s.Helper()
+	if w.Lumped {
+		s.connect("999999999999", (w.Accounts-1)*w.PerAccount, everywhere)
+		return
+	}
+	for i := range w.Accounts - 1 {
+		s.connect(fmt.Sprintf("9999999%05d", i), w.PerAccount, everywhere)
+	}
+}
+
 // pass discovers the account once more.
-func (s *site) pass(link Sample, account string) Sample {
+func (s *site) pass(bare map[string]Sample, account string) Sample {
 	s.Helper()
 	s.ask(http.MethodPost, "/cloud-accounts/"+account+"/discover", nil, nil)
 	s.must(s.AwaitIdle(s.Context()))
-	return s.linked(link, s.sample(account))
+	return s.linked(bare, s.sample(account))
 }
 
 // repeated returns the usage of the second run of do, when there is nothing left to do.
 func (s *site) repeated(do func(context.Context) error) Sample {
 	s.Helper()
 	s.must(do(s.Context()))
+	s.must(s.AwaitIdle(s.Context()))
 	s.Take()
 	s.must(do(s.Context()))
 	return s.Take()
 }
 
-// linked returns took plus the usage of linking its audit log entries. The usage of an idle run of the linker is not
-// counted.
-func (s *site) linked(idle, took Sample) Sample {
+// linked returns took plus the usage of linking its audit log entries and of the notifier for its events. The usage of
+// a run of the linker that finds no entries is not counted.
+func (s *site) linked(bare map[string]Sample, took Sample) Sample {
 	s.Helper()
 	s.Take()
 	s.must(s.LinkAudit(s.Context()))
-	return took.plus(s.Take().minus(idle))
+	s.must(s.Notify(s.Context()))
+	return took.plus(s.Take().minus(bare["auditlinker"]))
 }
 
 // group makes a group of size instances of the account.
@@ -103,6 +121,7 @@ func (s *site) bulk(group, verb string) {
 	}
 	s.ask(http.MethodPost, "/actions/bulk", map[string]string{"type": verb, "groupID": group}, &b)
 	s.must(s.AwaitIdle(s.Context()))
+	s.must(s.Notify(s.Context()))
 	kept := s.Take() // the reads below are not the bulk action's
 	var done struct {
 		Status           string
@@ -144,43 +163,19 @@ func (s *site) requests(m *Measured, group, resource string) {
 			}
 		}
 		took := s.Take()
-		m.Requests[r.Method+" "+r.Path] = s.linked(m.Link, took)
+		m.Requests[r.Method+" "+r.Path] = s.linked(m.Bare, took)
 	}
 }
 
-// idle measures the periodic work of a service without requests, and one mail.
-func (s *site) idle(m *Measured) {
+// mail measures a mail, with the request for it.
+func (s *site) mail() Sample {
 	s.Helper()
-	m.Sweep, m.Start, m.Round = s.repeated(s.Sweep), s.repeated(s.StartDiscoveries), s.repeated(s.Retry)
-	m.Archive, m.Remind, m.Members = s.repeated(s.Archive), s.repeated(s.Remind), s.repeated(s.SynchronizeOrganisations)
-	m.Notify = s.repeated(s.RetryNotifications)
-	m.Evaluate, m.Judge = s.repeated(s.Evaluate), s.repeated(s.JudgeCosts)
-	m.Import, m.Prices = s.repeated(s.ImportBills), s.repeated(s.SyncPrices)
 	s.must(s.Deliver(s.Context()))
 	s.must(s.Notify(s.Context()))
 	s.Take()
 	s.ask(http.MethodPost, "/auth/password/forget", map[string]string{"email": email}, nil)
 	s.must(s.Deliver(s.Context()))
-	m.Mail = s.Take()
-}
-
-// billed measures the bills of a day for all accounts of the organization: each account is due in one hour of six.
-// The costs that changed are judged too.
-func (s *site) billed(m *Measured) Sample {
-	s.Helper()
-	const between = 6 // hours
-	s.must(clock.System{}.Sleep(s.Context(), 24*time.Hour))
-	s.Take()
-	took := newSample()
-	for range between {
-		s.must(clock.System{}.Sleep(s.Context(), time.Hour))
-		s.must(s.ImportBills(s.Context()))
-		s.must(s.AwaitIdle(s.Context()))
-		took = took.plus(s.Take().minus(m.Import))
-	}
-	s.must(s.JudgeCosts(s.Context()))
-	s.must(s.AwaitIdle(s.Context()))
-	return took.plus(s.Take().minus(m.Judge))
+	return s.Take()
 }
 
 // archived archives the month of the measurement, and returns the usage. The bytes are those of one action.
@@ -189,7 +184,7 @@ func (s *site) archived(m *Measured, w Workload) Sample {
 	s.must(clock.System{}.Sleep(s.Context(), 62*24*time.Hour))
 	s.Take()
 	s.must(s.Archive(s.Context()))
-	took, size := s.Take().minus(m.Archive), int64(0)
+	took, size := s.Take().minus(m.Bare["archiver"]), int64(0)
 	files, err := filepath.Glob(filepath.Join(s.dir, "archive", "*", "*", "*"))
 	s.must(err)
 	for _, name := range files {
@@ -201,7 +196,24 @@ func (s *site) archived(m *Measured, w Workload) Sample {
 		s.Fatalf("the archive holds %q", files)
 	}
 	m.Bytes["archived"] = int(size) / (4 * w.GroupSize)
+	took.Puts = 0 // an organization has an object for each list, however many actions
 	return took
+}
+
+// folderSize returns the size of all files in a folder of the service.
+func (s *site) folderSize(name string) (size int) {
+	s.Helper()
+	s.must(filepath.WalkDir(filepath.Join(s.dir, name), func(_ string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		if err == nil {
+			size += int(info.Size())
+		}
+		return err
+	}))
+	return size
 }
 
 // stored closes the service and returns the bytes that a resource, an action and a changing request leave in the

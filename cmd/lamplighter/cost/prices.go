@@ -42,17 +42,22 @@ func ReadPrices() (Prices, error) {
 	return p, nil
 }
 
-// of returns the exact price of amount units of name, and the part that the free allowance covers.
-func (p Prices) of(name string, amount *big.Rat) (usd, free *big.Rat) {
+// free returns the free allowance of a price, in its unit.
+func (p Prices) free(name string) *big.Rat { return new(big.Rat).SetInt64(p.Of[name].Free) }
+
+// of returns the exact price of amount units of name, the part of it that is free, and the used units of left, which is
+// the remaining free allowance.
+func (p Prices) of(name string, amount, left *big.Rat) (usd, free, used *big.Rat) {
 	price, ok := p.Of[name]
 	if !ok {
 		panic("cost: there is no price of " + name) // a defect of this package
 	}
 	each, _ := new(big.Rat).SetString(price.USD)
 	each.Quo(each, new(big.Rat).SetInt64(price.Per))
-	allowed := new(big.Rat).SetInt64(price.Free)
-	if amount.Cmp(allowed) < 0 {
-		allowed = amount
+	used = left
+	if amount.Cmp(left) < 0 {
+		used = amount
 	}
-	return new(big.Rat).Mul(each, amount), new(big.Rat).Mul(each, allowed)
+	used = new(big.Rat).Set(used)
+	return new(big.Rat).Mul(each, amount), new(big.Rat).Mul(each, used), used
 }

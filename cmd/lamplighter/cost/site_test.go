@@ -32,6 +32,7 @@ type site struct {
 	*local.Service
 	*Ledger
 	dir     string
+	org     string
 	token   string
 	refresh string
 	cloud   cloud.Provider
@@ -39,10 +40,16 @@ type site struct {
 }
 
 // patient is the simulated cloud with the polling delays of AWS. The simulated kinds are usually looked at sooner.
-type patient struct{ cloud.Provider }
+type patient struct{ pricedCloud }
+
+// pricedCloud is a cloud with prices.
+type pricedCloud interface {
+	cloud.Provider
+	cloud.LocalPricer
+}
 
 func (p patient) Kinds() []cloud.Kind {
-	out := p.Provider.Kinds()
+	out := p.pricedCloud.Kinds()
 	for i := range out {
 		k, _ := cloud.KindOf(out[i].Type)
 		out[i].Usual = k.Usual
@@ -60,14 +67,24 @@ func open(t *testing.T) *site {
 	})
 	s.must(err)
 	s.Service, s.cloud = service, service.Providers[simulated.Name]
-	s.Providers[simulated.Name] = patient{s.cloud}
-	_, err = auth.CreateVerifiedUser(t.Context(), service.Platform, email, password, "Cost")
+	priced, ok := s.cloud.(pricedCloud)
+	if !ok {
+		t.Fatal("the simulated cloud has no prices")
+	}
+	s.Providers[simulated.Name] = patient{priced}
+	return s
+}
+
+// beginOrganization makes the organization.
+func (s *site) beginOrganization() {
+	s.Helper()
+	_, err := auth.CreateVerifiedUser(s.Context(), s.Platform, email, password, "Cost")
 	s.must(err)
 	s.logIn("")
 	var org struct{ ID string }
 	s.ask(http.MethodPost, "/organisations", map[string]string{"name": "Cost"}, &org)
-	s.logIn(org.ID)
-	return s
+	s.org = org.ID
+	s.logIn(s.org)
 }
 
 // discardMails is a mail sender that accepts every mail and drops it.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"testing"
 
 	"lamplighter.dev/functions/notifier"
@@ -16,8 +17,8 @@ type subscriber struct {
 	told chan delivery.Message
 }
 
-func (subscriber) Match(context.Context, string, event.Event) ([]delivery.Target, error) {
-	return []delivery.Target{{Kind: delivery.Webhook, ID: "wh_1"}}, nil
+func (subscriber) Match(_ context.Context, _ string, events []event.Event) ([][]delivery.Target, error) {
+	return slices.Repeat([][]delivery.Target{{{Kind: delivery.Webhook, ID: "wh_1"}}}, len(events)), nil
 }
 
 func (s subscriber) Send(_ context.Context, m delivery.Message) (delivery.Answer, error) {

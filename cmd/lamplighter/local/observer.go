@@ -2,8 +2,10 @@ package local
 
 import (
 	"context"
+	"io"
 	"time"
 
+	"lamplighter.dev/shared/engine/archive"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/seal"
 )
@@ -16,6 +18,8 @@ type Observer interface {
 	Transition(machine string)
 	// UseKey records a call to the key that wraps data keys: KMS, in AWS.
 	UseKey()
+	// UseFiles records requests to the file store: S3, in AWS. puts write or list objects, gets read them.
+	UseFiles(puts, gets int)
 }
 
 // unobserved is the Observer that ignores every call.
@@ -24,6 +28,7 @@ type unobserved struct{}
 func (unobserved) Call(string, table.Usage, time.Duration) {}
 func (unobserved) Transition(string)                       {}
 func (unobserved) UseKey()                                 {}
+func (unobserved) UseFiles(int, int)                       {}
 
 // observedKey is a key that reports each use to an Observer.
 type observedKey struct {
@@ -41,4 +46,34 @@ func (k observedKey) NewDataKey(ctx context.Context, p seal.Place) (key, wrapped
 func (k observedKey) Unwrap(ctx context.Context, p seal.Place, wrapped []byte) ([]byte, error) {
 	k.o.UseKey()
 	return k.KEK.Unwrap(ctx, p, wrapped)
+}
+
+// observedFiles is a store of files that reports its requests to an Observer. The deletion of objects is free in S3.
+type observedFiles struct {
+	archive.Files
+	o Observer
+}
+
+// Put stores an object.
+func (f observedFiles) Put(ctx context.Context, name string, write func(io.Writer) error) error {
+	f.o.UseFiles(1, 0)
+	return f.Files.Put(ctx, name, write)
+}
+
+// Erase lists and deletes the objects of a folder.
+func (f observedFiles) Erase(ctx context.Context, folder string) error {
+	f.o.UseFiles(1, 0)
+	return f.Files.Erase(ctx, folder)
+}
+
+// Size returns the size of an object.
+func (f observedFiles) Size(ctx context.Context, name string) (int64, error) {
+	f.o.UseFiles(0, 1)
+	return f.Files.Size(ctx, name)
+}
+
+// ReadAt reads a part of an object.
+func (f observedFiles) ReadAt(ctx context.Context, name string, p []byte, off int64) error {
+	f.o.UseFiles(0, 1)
+	return f.Files.ReadAt(ctx, name, p, off)
 }

@@ -17,6 +17,9 @@ import (
 
 const pepperSize = 32
 
+// lineItemsFolder is the folder of line items in the folder of the service.
+const lineItemsFolder = "line-items"
+
 // newPlatform returns the platform of this process. Its keys are in files that only their owner may read. A lost key
 // file is not replaced silently if the store has sealed values: those values then do not open, and the error says so.
 func newPlatform(o Options, store table.Store) (*platform.Platform, error) {
@@ -41,8 +44,8 @@ func newPlatform(o Options, store table.Store) (*platform.Platform, error) {
 	return &platform.Platform{
 		Table: o.limited(store), Clock: o.Clock, Log: o.Log,
 		Sealer: seal.NewEnvelope(observedKey{kek, o.Observer}), Tokens: token.NewJWTs(ring, o.BaseURL, o.Clock),
-		Resolver: o.DNS, Archive: archive.NewFolder(dir), Inbox: inbox, Outbox: inbox,
-		Lines: archive.NewFolder(filepath.Join(o.Dir, "line-items")),
+		Resolver: o.DNS, Archive: observedFiles{archive.NewFolder(dir), o.Observer}, Inbox: inbox, Outbox: inbox,
+		Lines: observedFiles{archive.NewFolder(filepath.Join(o.Dir, lineItemsFolder)), o.Observer},
 		Settings: platform.Settings{
 			Version: o.Version, BaseURL: o.BaseURL, Simulated: true, CustomEndpoints: true, PrivateAddresses: true,
 			Pepper: pepper, Epoch: o.Epoch, Google: o.Google, GitHub: o.GitHub, GoogleCloud: o.GoogleCloud,

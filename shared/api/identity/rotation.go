@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
@@ -66,6 +67,50 @@ func (r Rotation) Begin(ctx context.Context, org string) error {
 	}
 	_, err = r.store.Write(table.Within(ctx, RotationPrefix), table.Put(it))
 	return fault.Wrap("note the cursor of "+r.worker, err)
+}
+
+// doneKept is how long the marks of MarkDone are kept.
+const doneKept = 3 * 24 * time.Hour
+
+const donePrefix = "DONE#"
+
+// done is the period whose work has ended for an organization.
+type done struct {
+	Period string `json:"period"`
+}
+
+// MarkDone records that the work of a period, such as a day, has ended for an organization. One write.
+func (r Rotation) MarkDone(ctx context.Context, org, period string, now time.Time) error {
+	it, err := table.NewItem(table.Key{PK: r.key().PK, SK: donePrefix + org}, done{period})
+	if err != nil {
+		return err
+	}
+	it.Expires = now.Add(doneKept)
+	_, err = r.store.Write(table.Within(ctx, RotationPrefix), table.Put(it))
+	return fault.Wrap("note that "+r.worker+" is done with "+org, err)
+}
+
+// ReadDone returns the organizations for which the work of a period has ended. It takes one round trip for each 1,000.
+func (r Rotation) ReadDone(ctx context.Context, period string) (map[string]bool, error) {
+	out := map[string]bool{}
+	for q := (table.Query{PK: r.key().PK, Prefix: donePrefix, Limit: table.MaxPage}); ; {
+		page, err := r.store.Query(table.Within(ctx, RotationPrefix), q)
+		if err != nil {
+			return nil, fmt.Errorf("read what %s is done with: %w", r.worker, err)
+		}
+		for _, it := range page.Items {
+			d, err := table.Decode[done](it)
+			if err != nil {
+				return nil, err
+			}
+			if d.Period == period {
+				out[strings.TrimPrefix(it.SK, donePrefix)] = true
+			}
+		}
+		if q.Cursor = page.Next; q.Cursor == "" {
+			return out, nil
+		}
+	}
 }
 
 func (r Rotation) readShard(ctx context.Context, shard int) ([]string, error) {

@@ -1,6 +1,7 @@
 package gcp_test
 
 import (
+	"encoding/json"
 	"io"
 	"strings"
 	"testing"
@@ -60,17 +61,29 @@ func openBills(t *testing.T, tw *gcptwin.Cloud, set cloud.BillSettings) cloud.Bi
 	return open(t, tw, a).(cloud.Biller)
 }
 
+// line is the line of JSON that the twin's rows of a day become.
 func line(day, category, about, resource, cost string) string {
-	m := day[5:7]
-	return `{"BilledCost":"` + cost + `","BillingAccountId":"01-AB","BillingCurrency":"EUR","BillingPeriodEnd":"` +
-		month(int(m[1]-'0')+1).Format(time.RFC3339) +
-		`","BillingPeriodStart":"2026-` + m + `-01T00:00:00Z","ChargeCategory":"` + category +
-		`","ChargeDescription":"` + about + `","ChargePeriodStart":"` + day +
-		`T00:00:00Z","EffectiveCost":"` + cost +
-		`","InvoiceIssuerName":"Google Cloud","ProviderName":"Google Cloud","RegionId":"europe-west1","ResourceId":"` +
-		resource +
-		`","ServiceName":"Compute Engine","SkuId":"E2","SubAccountId":"acme-prod","Tags":"[{\"key\":\"team\",` +
-		`\"value\":\"a\"}]"}` + "\n"
+	at, _ := time.Parse(time.DateOnly, day)
+	month := time.Date(at.Year(), at.Month(), 1, 0, 0, 0, 0, time.UTC)
+	fields := map[string]string{
+		"BilledCost": cost, "BillingAccountId": "01-AB", "BillingCurrency": "EUR",
+		"BillingPeriodEnd":   month.AddDate(0, 1, 0).Format(time.RFC3339),
+		"BillingPeriodStart": month.Format(time.RFC3339), "ChargeCategory": category, "ChargeClass": "",
+		"ChargeDescription": about, "ChargeFrequency": "", "ChargePeriodEnd": at.AddDate(0, 0, 1).Format(time.RFC3339),
+		"ChargePeriodStart": at.Format(time.RFC3339), "EffectiveCost": cost, "InvoiceIssuerName": "Google Cloud",
+		"ListCost": cost, "PricingCategory": "", "PricingQuantity": "0", "ProviderName": "Google Cloud",
+		"PublisherName": "Google Cloud", "RegionId": "europe-west1", "ResourceId": resource,
+		"ServiceName": "Compute Engine", "SkuId": "E2", "SubAccountId": "acme-prod",
+		"Tags": `[{"namespace":"","key":"team","value":"a"}]`, "x_CurrencyConversionRate": "",
+	}
+	switch category {
+	case "Usage":
+		fields["ChargeFrequency"], fields["PricingCategory"] = "Usage-Based", "Standard"
+	case "Credit":
+		fields["ListCost"], fields["PricingUnit"] = "0", ""
+	}
+	text, _ := json.Marshal(fields) // cannot fail: texts by texts
+	return string(text) + "\n"
 }
 
 const vm = "//compute.googleapis.com/projects/acme/vm-1"

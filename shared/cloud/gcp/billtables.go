@@ -145,7 +145,7 @@ func bestOf(all []billTable) []billTable {
 	return slices.CompactFunc(all, func(a, b billTable) bool { return a.billingAccount() == b.billingAccount() })
 }
 
-// columnsOf returns the columns of the table. Older exports have fewer.
+// columnsOf returns those of namedColumns that the table has. Older exports have fewer.
 func (s *session) columnsOf(ctx context.Context, t billTable) (map[string]bool, error) {
 	got, err := call[googlerest.Table](ctx, s, googlerest.NewGet("bigquery.tables.get",
 		googlerest.BigQuery+"projects/{+projectId}/datasets/{+datasetId}/tables/{+tableId}", t.project, t.dataset,
@@ -155,9 +155,17 @@ func (s *session) columnsOf(ctx context.Context, t billTable) (map[string]bool, 
 	}
 	out := map[string]bool{}
 	if got.Schema != nil {
-		for _, f := range got.Schema.Fields {
-			out[f.Name] = true
-		}
+		addNamed(out, "", got.Schema.Fields)
 	}
 	return out, nil
+}
+
+// addNamed adds the columns that queries name, and fields of records as "credits.name".
+func addNamed(to map[string]bool, prefix string, fields []googlerest.TableField) {
+	for _, f := range fields {
+		if name := prefix + f.Name; slices.Contains(namedColumns, name) {
+			to[name] = true
+		}
+		addNamed(to, prefix+f.Name+".", f.Fields)
+	}
 }

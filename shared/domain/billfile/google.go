@@ -18,6 +18,7 @@ type googleLayout struct {
 	cost money.Amount
 
 	costType, seller string
+	region, location string
 	rate             usdRate
 	listCost         money.Amount
 	listFilled       bool
@@ -56,7 +57,7 @@ func (l *googleLayout) bindings([]string) []binding {
 		text(&c.SubAccountName, "project.name"), text(&l.seller, "seller_name"),
 		needed(text(&c.ServiceName, "service.description")), text(&c.ChargeText, "sku.description"),
 		text(&c.SkuID, "sku.id"),
-		text(&c.RegionID, "location.region", "location.location"),
+		text(&l.region, "location.region"), text(&l.location, "location.location"),
 		text(&c.ResourceID, "resource.global_name"), text(&c.ResourceName, "resource.name"),
 		amount(&c.Quantity, "usage.amount_in_pricing_units"), text(&c.Unit, "usage.pricing_unit"),
 		text(&l.credits, "credits"), tags(&l.labels, "labels"), tags(&l.tags, "tags"),
@@ -72,6 +73,9 @@ func (l *googleLayout) emit(to *reading) error {
 	c.ChargeCategory, c.PricingCategory = googleCategory(l.costType)
 	if c.ChargeCategory == bill.Usage {
 		c.ChargeFrequency = "Usage-Based"
+		if strings.HasPrefix(c.ChargeText, "Spot Preemptible") {
+			c.PricingCategory = bill.Dynamic
+		}
 	}
 	if l.costType == "adjustment" {
 		c.ChargeClass = bill.Correction
@@ -92,7 +96,7 @@ func (l *googleLayout) describe() {
 	c := &l.out
 	c.USDRate, c.BillingCurrency = l.rate.of(&l.cost), strings.ToUpper(c.BillingCurrency)
 	c.ProviderName, c.InvoiceIssuerName = "Google Cloud", "Google Cloud"
-	c.PublisherName = firstFilled(l.seller, "Google Cloud")
+	c.PublisherName, c.RegionID = firstFilled(l.seller, "Google Cloud"), firstFilled(l.region, l.location)
 	c.Tags = l.labels
 	if len(l.tags) > 0 {
 		c.Tags = sortTags(append(slices.Clip(l.labels), l.tags...))

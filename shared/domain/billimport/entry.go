@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"lamplighter.dev/shared/engine/table"
@@ -56,6 +57,7 @@ type Entry struct {
 	DeliveredAt  time.Time `json:"deliveredAt,omitzero"`  // of the newest delivery
 	BackfilledAt time.Time `json:"backfilledAt,omitzero"` // when all months were gone through first
 	Months       int       `json:"months,omitempty"`      // the number of months with bills
+	Listed       []string  `json:"listed,omitempty"`      // the months with bills that the first import found
 	// by imported month, when its delivery was last checked
 	Looked  map[string]time.Time `json:"looked,omitempty"`
 	Failure *Failure             `json:"failure,omitempty"` // of the newest run; nil when all went well
@@ -87,6 +89,28 @@ const (
 
 // IsSyncing reports whether a run is in progress at the time now.
 func (e Entry) IsSyncing(now time.Time) bool { return e.JobID != "" && now.Sub(e.StartedAt) < lost }
+
+// MissingMonths returns the months whose bills the first import of the account has not imported at the time now. Until
+// it has listed the bills, all months that it may find are missing.
+func (e Entry) MissingMonths(now time.Time) []string {
+	switch {
+	case !e.BackfilledAt.IsZero():
+		return nil
+	case len(e.Listed) > 0:
+		return slices.DeleteFunc(slices.Clone(e.Listed), func(month string) bool {
+			_, imported := e.Looked[month]
+			return imported
+		})
+	case !e.IsSyncing(now):
+		return nil
+	}
+	this := time.Date(now.UTC().Year(), now.UTC().Month(), 1, 0, 0, 0, 0, time.UTC)
+	out := make([]string, MaxMonths)
+	for n := range out {
+		out[n] = this.AddDate(0, -n, 0).Format("2006-01")
+	}
+	return out
+}
 
 // StatusAt returns the status of the bills at the time now, and the reason for it. connected is the time when the
 // account was connected.

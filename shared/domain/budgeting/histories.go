@@ -40,19 +40,18 @@ func ReadStates(ctx context.Context, costs *cost.Store, org string, budgets []Bu
 // counts as removed.
 const lateAccount = 10 * 24 * time.Hour
 
-// LastSettled returns the last day with complete bills of all accounts: two days ago, or the last billed day of the
-// slowest account if that is earlier.
-func LastSettled(periods []cost.Period, now time.Time) time.Time {
+// LastSettled returns the last day with complete bills of all accounts, by the last one of each account: two days ago,
+// or the last billed day of the slowest account if that is earlier.
+func LastSettled(settled map[string]time.Time, now time.Time) time.Time {
 	latest := LatestSettled(now)
-	billed := billedUntil(periods)
 	var newest time.Time
-	for _, through := range billed {
+	for _, through := range settled {
 		if through.After(newest) {
 			newest = through
 		}
 	}
 	slowest := newest
-	for _, through := range billed {
+	for _, through := range settled {
 		if through.Before(slowest) && newest.Sub(through) < lateAccount {
 			slowest = through
 		}
@@ -67,25 +66,6 @@ func LastSettled(periods []cost.Period, now time.Time) time.Time {
 func LatestSettled(now time.Time) time.Time {
 	now = now.UTC()
 	return time.Date(now.Year(), now.Month(), now.Day()-Settling, 0, 0, 0, 0, time.UTC)
-}
-
-// billedUntil returns the last day with complete bills of each account that has bills.
-func billedUntil(periods []cost.Period) map[string]time.Time {
-	out := map[string]time.Time{}
-	for i := range periods {
-		p := &periods[i]
-		if p.Estimated {
-			continue
-		}
-		y, m, d := p.SettledThrough.UTC().Date()
-		through := time.Date(y, m, d, 0, 0, 0, 0, time.UTC)
-		for _, account := range p.Accounts() {
-			if through.After(out[account]) {
-				out[account] = through
-			}
-		}
-	}
-	return out
 }
 
 // reader reads histories for one answer.
@@ -131,10 +111,10 @@ func (r *reader) stand(dim string, budgets []Budget, which []int, out []State) e
 // it is for.
 func (r *reader) settled(b *Budget) time.Time {
 	if b.ScopeType != CloudAccount {
-		return LastSettled(r.periods, r.now)
+		return LastSettled(cost.SettledByAccount(r.periods), r.now)
 	}
 	latest := LatestSettled(r.now)
-	if own := billedUntil(r.periods)[b.ScopeID]; !own.IsZero() && own.Before(latest) {
+	if own := cost.SettledByAccount(r.periods)[b.ScopeID]; !own.IsZero() && own.Before(latest) {
 		return own
 	}
 	return latest

@@ -125,7 +125,7 @@ func TestLastSettled_IsTheDayOfTheSlowestAccount(t *testing.T) {
 		"an account that was removed":      {[]cost.Period{current, of("ca_2", "2026-10-31")}, "2026-11-19"},
 		"all are late":                     {[]cost.Period{of("ca_1", "2026-10-31")}, "2026-10-31"},
 	} {
-		if got := LastSettled(c.periods, now); got != day(c.want) {
+		if got := LastSettled(cost.SettledByAccount(c.periods), now); got != day(c.want) {
 			t.Errorf("%s: %s; want %s", name, got.Format(time.DateOnly), c.want)
 		}
 	}

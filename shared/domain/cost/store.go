@@ -144,6 +144,11 @@ func (s *Store) PeriodsBetween(ctx context.Context, org string, from, to Month) 
 	if err != nil {
 		return nil, err
 	}
+	return periodsOf(pointers)
+}
+
+// periodsOf returns the periods of pointers, which must contain all of each of their months.
+func periodsOf(pointers []pointer) ([]Period, error) {
 	of, err := newSources(pointers)
 	if err != nil {
 		return nil, err

@@ -24,6 +24,9 @@ type Summary struct {
 	Estimated   []bool               // by day: part of the cost is estimated
 	By          map[string][]ByValue // by dimension: SummaryDims
 	Unconverted []CurrencyTotal      // of the billed amounts
+	// the last day with complete bills of each account with a bill of the month; nil if an earlier version made the
+	// summary
+	Settled map[string]time.Time
 	// the moment whose teams and groups own the costs: the earliest of all bills
 	AttributedAt time.Time `json:"-"`
 }
@@ -157,6 +160,11 @@ func (s *Store) makeSummary(ctx context.Context, org string, m Month) (Summary, 
 		Month: m, Days: make([]Amounts, m.Days()), Usage: make([]Amounts, m.Days()),
 		By: map[string][]ByValue{},
 	}
+	periods, err := periodsOf(pointers)
+	if err != nil {
+		return out, err
+	}
+	out.Settled = SettledByAccount(periods)
 	for n, metric := range Metrics {
 		a, err := s.ask(ctx, org, pointers, Question{From: m.Start(), To: m.End(), Metric: metric, Daily: true})
 		if err != nil {

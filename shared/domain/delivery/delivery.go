@@ -48,10 +48,10 @@ type Answer struct {
 	Gone bool `json:"-"`
 }
 
-// Matcher finds the receivers of an event, of one kind or of several kinds. It takes at most three round trips to the
-// store.
+// Matcher finds the receivers of events, of one kind or of several kinds.
 type Matcher interface {
-	Match(ctx context.Context, org string, e event.Event) ([]Target, error)
+	// Match returns the receivers of each event of an organization. It reads once what the events have in common.
+	Match(ctx context.Context, org string, events []event.Event) ([][]Target, error)
 }
 
 // Sender sends a message to a receiver before the deadline of ctx. An error of kind fault.Invalid is permanent: a

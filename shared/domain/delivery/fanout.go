@@ -17,7 +17,6 @@ import (
 )
 
 const (
-	matchersAtOnce = 8  // events that are matched at the same time
 	writersAtOnce  = 8  // concurrent transactions of new deliveries
 	perTransaction = 90 // deliveries per transaction; with the due row and the windows they are fewer than 100 writes
 )
@@ -52,22 +51,20 @@ func (e *Engine) fanOut(ctx context.Context, org string, all []news) ([]batch, e
 
 // match returns the receivers of each event.
 func (e *Engine) match(ctx context.Context, org string, all []news) ([][]Target, error) {
-	found := make([][]Target, len(all))
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(matchersAtOnce)
+	events, found := make([]event.Event, len(all)), make([][]Target, len(all))
 	for i := range all {
-		g.Go(func() error {
-			for _, m := range e.Matchers {
-				some, err := m.Match(ctx, org, all[i].Event)
-				if err != nil {
-					return fmt.Errorf("find who is told of %s: %w", all[i].ID, err)
-				}
-				found[i] = append(found[i], some...)
-			}
-			return nil
-		})
+		events[i] = all[i].Event
 	}
-	return found, g.Wait()
+	for _, m := range e.Matchers {
+		some, err := m.Match(ctx, org, events)
+		if err != nil {
+			return nil, fmt.Errorf("find who is told of %d events of %s: %w", len(all), org, err)
+		}
+		for i := range some {
+			found[i] = append(found[i], some[i]...)
+		}
+	}
+	return found, nil
 }
 
 // gather groups events by receiver, and for people also by key and minute.

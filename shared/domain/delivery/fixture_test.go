@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -31,8 +32,8 @@ func (b between) Transact(ctx context.Context, ws ...table.Write) error {
 // everybody is a matcher that returns all its targets for each event.
 type everybody []delivery.Target
 
-func (e everybody) Match(context.Context, string, event.Event) ([]delivery.Target, error) {
-	return e, nil
+func (e everybody) Match(_ context.Context, _ string, events []event.Event) ([][]delivery.Target, error) {
+	return slices.Repeat([][]delivery.Target{e}, len(events)), nil
 }
 
 // post is a sender that stores its messages. It answers with the function of the receiver's ID, or else with success.

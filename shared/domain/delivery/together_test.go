@@ -3,6 +3,7 @@ package delivery_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -165,8 +166,8 @@ func TestRound_SlowReceiversOfOneOrganizationHoldUpNoOther(t *testing.T) {
 // byOrganization is a matcher that returns the targets of the organization.
 type byOrganization map[string][]delivery.Target
 
-func (b byOrganization) Match(_ context.Context, of string, _ event.Event) ([]delivery.Target, error) {
-	return b[of], nil
+func (b byOrganization) Match(_ context.Context, of string, events []event.Event) ([][]delivery.Target, error) {
+	return slices.Repeat([][]delivery.Target{b[of]}, len(events)), nil
 }
 
 // broken is a matcher that fails while *fails is true.
@@ -175,11 +176,11 @@ type broken struct {
 	fails *bool
 }
 
-func (b broken) Match(ctx context.Context, of string, e event.Event) ([]delivery.Target, error) {
+func (b broken) Match(ctx context.Context, of string, events []event.Event) ([][]delivery.Target, error) {
 	if *b.fails {
 		return nil, table.ErrDown
 	}
-	return b.everybody.Match(ctx, of, e)
+	return b.everybody.Match(ctx, of, events)
 }
 
 // Events whose receivers cannot be found are neither lost nor repeated before the events of others. An unreadable row

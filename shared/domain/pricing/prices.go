@@ -103,6 +103,8 @@ type Refreshed struct {
 	Failed int
 	Off    int // not switched on by the operator
 	Left   int // not reached in time
+	// Missing are the pairs whose lists failed or were not reached.
+	Missing []ProviderRegion
 }
 
 // RefreshDue fetches the price lists of pairs that were not fetched within the last 20 hours, until the time until. A
@@ -113,12 +115,14 @@ func (s *Store) RefreshDue(ctx context.Context, pairs []ProviderRegion, until ti
 	var errs []error
 	for _, at := range pairs {
 		due, err := s.pricesDue(ctx, at)
+		if err != nil {
+			did.Missing, errs = append(did.Missing, at), append(errs, err)
+		}
 		if err != nil || !due {
-			errs = append(errs, err)
 			continue
 		}
 		if !s.clock.Now().Before(until) {
-			did.Left++
+			did.Left, did.Missing = did.Left+1, append(did.Missing, at)
 			continue
 		}
 		switch err = s.RefreshPrices(ctx, at); {
@@ -126,7 +130,7 @@ func (s *Store) RefreshDue(ctx context.Context, pairs []ProviderRegion, until ti
 			did.Off++
 			s.p.Log.WarnContext(ctx, "there are no prices", "of", at.String(), "error", err.Error())
 		case err != nil:
-			did.Failed++
+			did.Failed, did.Missing = did.Failed+1, append(did.Missing, at)
 			errs = append(errs, err)
 		default:
 			did.Lists++

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"lamplighter.dev/shared/domain/delivery"
 	"lamplighter.dev/shared/domain/event"
 	"lamplighter.dev/shared/engine/table"
@@ -205,30 +207,38 @@ func NewMatcher[T any, P Pointer[T]](s *Store[T, P], a *Audience, takes func(P) 
 	return &Matcher[T, P]{s, a, takes}
 }
 
-// Match returns the receivers of e: enabled receivers whose filter matches, that takes accepts, and whose makers may
-// read e now. It takes one round trip, and if any receiver matches those of Audience.WhoMayRead.
-func (m *Matcher[T, P]) Match(ctx context.Context, org string,
-	e event.Event, //nolint:gocritic // as delivery.Matcher
-) ([]delivery.Target, error) {
+// Match returns the receivers of each event: enabled receivers whose filter matches, that takes accepts, and whose
+// makers may read the event now. It takes one round trip for all events, and for each event with receivers those of
+// Audience.WhoMayRead.
+func (m *Matcher[T, P]) Match(ctx context.Context, org string, events []event.Event) ([][]delivery.Target, error) {
 	all, err := m.store.List(ctx, org)
 	if err != nil {
-		return nil, fmt.Errorf("match event %s: %w", e.ID, err)
+		return nil, fmt.Errorf("match %d events: %w", len(events), err)
 	}
+	out := make([][]delivery.Target, len(events))
+	return out, EachEvent(ctx, events, func(ctx context.Context, i int) error {
+		var err error
+		out[i], err = m.matchOne(ctx, org, all, &events[i])
+		return err
+	})
+}
+
+func (m *Matcher[T, P]) matchOne(ctx context.Context, org string, all []T, e *event.Event) ([]delivery.Target, error) {
 	var wanting []*Row
 	var makers []string
 	for i := range all {
 		r := P(&all[i])
-		if b := r.Base(); b.Enabled && b.Matches(e) && m.takes(r) {
+		if b := r.Base(); b.Enabled && b.Matches(*e) && m.takes(r) {
 			wanting, makers = append(wanting, b), append(makers, b.Maker)
 		}
 	}
 	if len(wanting) == 0 {
 		return nil, nil
 	}
-	if err = m.audience.NoteUnclaimed(ctx, org, makers); err != nil {
+	if err := m.audience.NoteUnclaimed(ctx, org, makers); err != nil {
 		return nil, err
 	}
-	may, err := m.audience.WhoMayRead(ctx, org, &e, makers...)
+	may, err := m.audience.WhoMayRead(ctx, org, e, makers...)
 	if err != nil {
 		return nil, err
 	}
@@ -239,4 +249,22 @@ func (m *Matcher[T, P]) Match(ctx context.Context, org string,
 		}
 	}
 	return out, nil
+}
+
+// eventsAtOnce is the number of events that are matched at the same time.
+const eventsAtOnce = 8
+
+// EachEvent calls do with the index of each event, several at the same time, and returns the first error.
+func EachEvent(ctx context.Context, events []event.Event, do func(ctx context.Context, i int) error) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(eventsAtOnce)
+	for i := range events {
+		g.Go(func() error {
+			if err := do(ctx, i); err != nil {
+				return fmt.Errorf("find who is told of %s: %w", events[i].ID, err)
+			}
+			return nil
+		})
+	}
+	return g.Wait()
 }

@@ -24,9 +24,13 @@ type Table struct {
 
 // TableSchema is the columns of a table or of an answer.
 type TableSchema struct {
-	Fields []struct {
-		Name string `json:"name"`
-	} `json:"fields"`
+	Fields []TableField `json:"fields"`
+}
+
+// TableField is a column, or a field of a record.
+type TableField struct {
+	Name   string       `json:"name"`
+	Fields []TableField `json:"fields"` // of a record
 }
 
 // TableList is a page of tables.

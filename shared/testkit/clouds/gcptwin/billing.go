@@ -7,14 +7,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"lamplighter.dev/shared/foundation/money"
 )
 
 // BillingTable is a table of a billing export in BigQuery.
 type BillingTable struct {
 	Project, Dataset, Location, ID string
-	Columns                        []string // its top-level columns
+	Columns                        []string // its columns; fields of records as "credits.name"
 	Rows                           []BillingRow
 }
 
@@ -26,6 +24,11 @@ type BillingRow struct {
 	CostType, Cost             string
 	Credits                    map[string]string // amounts by names
 	Labels                     string            // as TO_JSON_STRING writes them
+}
+
+// QueryEngine executes a query of BigQuery. It returns the columns of the answer, and its rows by their names.
+type QueryEngine interface {
+	Query(sql string) (columns []string, rows []map[string]string, err error)
 }
 
 // queryAnswer is the answer of a query, for its pages.
@@ -102,20 +105,33 @@ func (c *Cloud) listTables(q request) (any, *failure) {
 func (c *Cloud) getTable(q request) (any, *failure) {
 	for _, t := range c.tables {
 		if t.Project == q.args[0] && t.Dataset == q.args[1] && t.ID == q.args[2] {
-			fields := []any{}
-			for _, name := range t.Columns {
-				fields = append(fields, map[string]string{"name": name, "type": "STRING"})
-			}
-			return map[string]any{"schema": map[string]any{"fields": fields}}, nil
+			return map[string]any{"schema": map[string]any{"fields": t.fields("")}}, nil
 		}
 	}
 	return nil, missingFailure("table %s", strings.Join(q.args, "."))
 }
 
+// fields returns the columns whose names begin with the prefix and have no further point, as a schema has them.
+func (t BillingTable) fields(prefix string) []any {
+	out := []any{}
+	for _, column := range t.Columns {
+		name, found := strings.CutPrefix(column, prefix)
+		if !found || strings.Contains(name, ".") {
+			continue
+		}
+		field := map[string]any{"name": name, "type": "STRING"}
+		if nested := t.fields(column + "."); len(nested) > 0 {
+			field["type"], field["fields"] = "RECORD", nested
+		}
+		out = append(out, field)
+	}
+	return out
+}
+
 var (
 	fromTable = regexp.MustCompile("FROM `([^`.]+)\\.([^`.]+)\\.([^`]+)`")
-	ofMonth   = regexp.MustCompile(`(?:invoice\.month|BillingPeriodStart\)\)) = '(\d{6})'`)
-	sinceDay  = regexp.MustCompile(`(?:TIMESTAMP|DATE) '(\d{4}-\d{2}-\d{2})'`)
+	ofMonth   = regexp.MustCompile(`BETWEEN TIMESTAMP '([\d-]+)' AND TIMESTAMP '([\d-]+)'[^']*invoice\.month = '(\d{6})'`)
+	sinceDay  = regexp.MustCompile(`_PARTITIONTIME >= TIMESTAMP '([\d-]+)'`)
 	ofColumn  = regexp.MustCompile(`(?:\bAS )?(\w+)$`)
 )
 
@@ -142,11 +158,9 @@ func (c *Cloud) answerQuery(q request) (any, *failure) {
 		return nil, newFailure(
 			http.StatusNotFound, "notFound", "Not found: Table %s was not found in location %s", name[1], location)
 	}
-	a := &queryAnswer{columns: columnsOf(sql), location: location, waits: c.Slow}
-	if month := ofMonth.FindStringSubmatch(sql); month != nil {
-		a.rows = c.tables[i].billed(month[1])
-	} else {
-		a.rows = c.tables[i].partitions(sinceDay.FindStringSubmatch(sql)[1])
+	a, refused := c.execute(c.tables[i], sql)
+	if refused != nil {
+		return nil, refused
 	}
 	if c.answers == nil {
 		c.answers = map[string]*queryAnswer{}
@@ -154,6 +168,29 @@ func (c *Cloud) answerQuery(q request) (any, *failure) {
 	id := fmt.Sprint("job-", c.nextNumber())
 	c.answers[id] = a
 	return c.pageOf(q, id, 0), nil
+}
+
+// execute answers a query from the engine, or from the rows of the table.
+func (c *Cloud) execute(t BillingTable, sql string) (*queryAnswer, *failure) {
+	a := &queryAnswer{location: t.Location, waits: c.Slow}
+	if c.Engine != nil {
+		var err error
+		if a.columns, a.rows, err = c.Engine.Query(sql); err != nil {
+			return nil, newFailure(http.StatusBadRequest, "invalidQuery", "%v", err)
+		}
+		return a, nil
+	}
+	a.columns = columnsOf(sql)
+	month, since := ofMonth.FindStringSubmatch(sql), sinceDay.FindStringSubmatch(sql)
+	switch {
+	case month != nil:
+		a.rows = t.billed(month[3], month[1], month[2])
+	case since != nil:
+		a.rows = t.partitions(since[1])
+	default:
+		return nil, newFailure(http.StatusBadRequest, "invalidQuery", "Only an engine answers this query.")
+	}
+	return a, nil
 }
 
 // columnsOf are the columns of the outermost SELECT.
@@ -219,70 +256,5 @@ func (c *Cloud) pageOf(q request, id string, from int) map[string]any {
 	}
 	out["jobComplete"], out["schema"], out["rows"], out["totalRows"] = true, map[string]any{"fields": fields}, rows,
 		strconv.Itoa(len(a.rows))
-	return out
-}
-
-// partitions tells of each month and day since how many rows there are, and when the last of them came.
-func (t BillingTable) partitions(since string) []map[string]string {
-	counts, last := map[[2]string]int{}, map[[2]string]string{}
-	month := strings.ReplaceAll(since, "-", "")[:6]
-	for _, r := range t.Rows {
-		if at := [2]string{r.Month, r.Partition}; r.Month >= month && r.Partition >= since {
-			counts[at]++
-			last[at] = max(last[at], r.Exported)
-		}
-	}
-	var out []map[string]string
-	for at, n := range counts {
-		out = append(out,
-			map[string]string{"month": at[0], "day": at[1], "exported": last[at], "content": strconv.Itoa(n)})
-	}
-	slices.SortFunc(out, func(a, b map[string]string) int {
-		return strings.Compare(a["month"]+a["day"], b["month"]+b["day"])
-	})
-	return out
-}
-
-var categories = map[string]string{"regular": "Usage", "tax": "Tax"}
-
-// billed returns the charges of a month: sums by day, price, resource and labels, and a row for each credit.
-func (t BillingTable) billed(month string) []map[string]string {
-	sums := map[string]map[string]string{}
-	add := func(r BillingRow, category, about, amount string) {
-		row := map[string]string{
-			"BillingAccountId": "01-AB", "SubAccountId": r.Project, "ServiceName": r.Service, "SkuId": r.SKU,
-			"RegionId": r.Region, "ResourceId": r.Resource,
-			"BillingCurrency": r.Currency, "ChargePeriodStart": r.Day + "T00:00:00Z", "Tags": r.Labels,
-			"ChargeCategory": category, "ChargeDescription": about,
-		}
-		key := fmt.Sprint(row)
-		if sums[key] == nil {
-			sums[key], row["BilledCost"] = row, "0"
-		}
-		total := money.MustParse(sums[key]["BilledCost"]).Add(money.MustParse(amount)).String()
-		sums[key]["BilledCost"], sums[key]["EffectiveCost"] = total, total
-	}
-	for _, r := range t.Rows {
-		if r.Month != month {
-			continue
-		}
-		category := categories[r.CostType]
-		if category == "" {
-			category = "Adjustment"
-		}
-		add(r, category, r.SKU, r.Cost)
-		for name, amount := range r.Credits {
-			add(r, "Credit", name, amount)
-		}
-	}
-	var keys []string
-	for k := range sums {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	var out []map[string]string
-	for _, k := range keys {
-		out = append(out, sums[k])
-	}
 	return out
 }

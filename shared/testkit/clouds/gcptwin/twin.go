@@ -49,6 +49,8 @@ type Cloud struct {
 	Unreachable []string
 	// Slow keeps operations from ending while they are looked at.
 	Slow bool
+	// Engine executes the queries of billing exports. Without one, the twin answers them from its own rows.
+	Engine QueryEngine
 
 	mu         sync.Mutex
 	throttled  int

@@ -345,8 +345,10 @@ func TestAttribution_NeverChangesATotal(t *testing.T) {
 			s.attributing([]int{13, 2, 0}[r.IntN(3)])
 			uids := []string{"i-0", "i-1", "i-2"}
 			s.own("team_"+string(rune('a'+r.IntN(4))), int64(100+round), uids[:r.IntN(4)]...)
-			s.faulty.Inject(table.Injection{Harm: []table.Harm{table.FailBefore, table.FailAfter}[r.IntN(2)],
-				Call: 1 + r.IntN(40)})
+			s.faulty.Inject(table.Injection{
+				Harm: []table.Harm{table.FailBefore, table.FailAfter}[r.IntN(2)],
+				Call: 1 + r.IntN(40),
+			})
 			_, _ = s.store.RebuildOpen(s.ctx, testOrg, nil) // killed or not
 			for n := range 3 {
 				_, _ = s.store.AttributeMonth(s.ctx, testOrg, march.Add(-1-n), s.Clock.Now().Add(time.Minute))

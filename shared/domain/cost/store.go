@@ -84,13 +84,13 @@ func periodKey(org string, m Month, accountID string, estimated bool) table.Key 
 type pointer struct {
 	Period
 	// the sub-accounts on the bill, one on each line, compressed; empty if the bill contains only Native
-	Subs   []byte  `json:"subs,omitempty"`
-	Shared string  `json:"shared,omitempty"` // the billing account, for charges without a sub-account
-	Seq    int64   `json:"seq"`              // incremented by each change; each change is conditional on it
-	Stamps string  `json:"stamps"`           // the generation of the stamps and the rollup: Rebuild writes new ones
+	Subs   []byte `json:"subs,omitempty"`
+	Shared string `json:"shared,omitempty"` // the billing account, for charges without a sub-account
+	Seq    int64  `json:"seq"`              // incremented by each change; each change is conditional on it
+	Stamps string `json:"stamps"`           // the generation of the stamps and the rollup: Rebuild writes new ones
 	// Definitions identifies the teams and groups that the stamps follow (inventory.Directory.Definitions)
 	Definitions string  `json:"definitions,omitempty"`
-	Blocks []block `json:"blocks"`
+	Blocks      []block `json:"blocks"`
 	// Exact reports that amounts in other currencies are converted exactly: see exactPlaces. An earlier version did not
 	// set it.
 	Exact bool `json:"exact,omitempty"`

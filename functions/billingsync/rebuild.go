@@ -77,6 +77,8 @@ func (w *worker) attributeMonths(ctx context.Context, in Share, months []cost.Mo
 			return next, false, err
 		}
 		if failed != nil {
+			w.p.Log.WarnContext(ctx, "a closed month could not be attributed", "org", in.Org, "month", m.String(),
+				"error", failed)
 			err = errors.Join(err, fmt.Errorf("attribute the costs of %s: %w", m, failed))
 			next.Broken = append(next.Broken, m.String())
 		}

@@ -11,8 +11,8 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/domain/billimport"
 	"lamplighter.dev/shared/engine/table"
-	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/engine/workflow"
+	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
@@ -135,8 +135,11 @@ func TestAttributionMonths_RebuildsCostsWhenItChanges(t *testing.T) {
 		body string
 		want int
 	}{
-		{`{"attributionMonths":13,"currency":"EUR"}`, 0}, {`{"attributionMonths":24}`, 1}, {`{"attributionMonths":24}`, 1},
-		{`{"attributionMonths":0}`, 2}, {`{"attributionMonths":null,"defaultDashboard":"finops"}`, 3},
+		{`{"attributionMonths":13,"currency":"EUR"}`, 0},
+		{`{"attributionMonths":24}`, 1},
+		{`{"attributionMonths":24}`, 1},
+		{`{"attributionMonths":0}`, 2},
+		{`{"attributionMonths":null,"defaultDashboard":"finops"}`, 3},
 	} {
 		h.as("admin", "PUT /organisation", c.body).Want(200)
 		if got := rebuilds(); got != c.want {

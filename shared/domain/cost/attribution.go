@@ -154,6 +154,27 @@ func (s *Store) noteAttribution(ctx context.Context, org string, m Month) error 
 	return fault.Wrap("write the summary of "+m.String(), err)
 }
 
+// fillAttribution sets the times of attribution in summaries of an earlier version, which do not have them.
+func (s *Store) fillAttribution(ctx context.Context, org string, sums []Summary) error {
+	missing := func(m Summary) bool { return m.AttributedAt.IsZero() }
+	if !slices.ContainsFunc(sums, missing) {
+		return nil
+	}
+	first, last := sums[0].Month, sums[len(sums)-1].Month
+	pointers, err := s.readPointers(ctx, org, first, last)
+	if err != nil {
+		return err
+	}
+	spans, err := spansOf(pointers, &Question{From: first.Start(), To: last.End()})
+	at := newAttribution(spans)
+	for i := range sums {
+		if missing(sums[i]) {
+			sums[i].AttributedAt = at[sums[i].Month]
+		}
+	}
+	return err
+}
+
 // Attribution is, by month with costs, the moment whose teams and groups own the costs. Of several bills, it is the
 // earliest.
 type Attribution map[Month]time.Time

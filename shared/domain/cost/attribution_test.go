@@ -1,7 +1,6 @@
 package cost
 
 import (
-	"context"
 	"fmt"
 	"strconv"
 	"strings"
@@ -191,67 +190,6 @@ func (c *steps) Now() time.Time {
 	return c.Manual.Now()
 }
 
-// A team is changed while a closed month is imported again: after the import has read the teams, and before or after
-// a rebuild for the change has seen the month.
-func TestAttribution_OfAnImportIsByTheNewestTeams(t *testing.T) {
-	for name, first := range map[string]bool{"a new month": true, "a restated month": false} {
-		t.Run(name, func(t *testing.T) {
-			s := owned(t)
-			february := march.Add(-1)
-			if !first {
-				s.bring(closed("ca_1", february), in(february, charge(1, "i-0", "EC2", "4")))
-			}
-			next := closed("ca_1", february)
-			next.Fingerprint, next.DeliveredAt = "two", now.Add(time.Minute)
-			late := &lateChange{Store: s.Table, change: func() {
-				s.Clock.Advance(time.Minute)
-				s.own("team_a", 2)
-				s.own("team_e", 1, "i-0")
-				s.Must(s.fresh().Rebuild(s.ctx, testOrg, nil))
-				s.Clock.Advance(time.Minute)
-			}}
-			s.store = NewStore(late, s.inventory, s.Clock)
-			s.bring(next, in(february, charge(1, "i-0", "EC2", "7")))
-			equal(t, "teams", rows(s.ask(between(february, february, TeamDim))), []string{"team_e=7"})
-			s.summariesAgree(february, february)
-		})
-	}
-}
-
-// lateChange changes teams once, right before the first transaction, which moves a pointer.
-type lateChange struct {
-	table.Store
-	change func()
-}
-
-// Transact makes the change, and writes.
-func (l *lateChange) Transact(ctx context.Context, ws ...table.Write) error {
-	if change := l.change; change != nil {
-		l.change = nil
-		change()
-	}
-	return l.Store.Transact(ctx, ws...)
-}
-
-// A rebuild that read the teams before a change does not undo what a later rebuild wrote.
-func TestAttribution_OfAnOlderRebuildChangesNothing(t *testing.T) {
-	s := owned(t)
-	february := march.Add(-1)
-	s.bring(closed("ca_1", february), in(february, charge(1, "i-0", "EC2", "4")))
-	s.own("team_a", 2)
-	s.own("team_f", 1, "i-0")
-	older, err := s.store.readDefinitions(s.ctx, testOrg, true)
-	s.Must(err)
-	s.Clock.Advance(time.Minute)
-	s.own("team_f", 2)
-	s.own("team_g", 1, "i-0")
-	s.attributeClosed()
-	pointers, err := s.store.readPointers(s.ctx, testOrg, february, february)
-	s.Must(err)
-	s.Must(s.store.attribute(s.ctx, testOrg, &pointers[0], older))
-	equal(t, "teams", rows(s.ask(between(february, february, TeamDim))), []string{"team_g=4"})
-}
-
 // TestAttribution_KilledAnywhereIsDoneAgain makes each store call of an attribution fail in turn, before and after it
 // has taken effect. In between and afterwards, the parts add up to the total.
 func TestAttribution_KilledAnywhereIsDoneAgain(t *testing.T) {
@@ -345,8 +283,10 @@ func TestAttribution_NeverChangesATotal(t *testing.T) {
 			s.attributing([]int{13, 2, 0}[r.IntN(3)])
 			uids := []string{"i-0", "i-1", "i-2"}
 			s.own("team_"+string(rune('a'+r.IntN(4))), int64(100+round), uids[:r.IntN(4)]...)
-			s.faulty.Inject(table.Injection{Harm: []table.Harm{table.FailBefore, table.FailAfter}[r.IntN(2)],
-				Call: 1 + r.IntN(40)})
+			s.faulty.Inject(table.Injection{
+				Harm: []table.Harm{table.FailBefore, table.FailAfter}[r.IntN(2)],
+				Call: 1 + r.IntN(40),
+			})
 			_, _ = s.store.RebuildOpen(s.ctx, testOrg, nil) // killed or not
 			for n := range 3 {
 				_, _ = s.store.AttributeMonth(s.ctx, testOrg, march.Add(-1-n), s.Clock.Now().Add(time.Minute))
@@ -368,4 +308,40 @@ func TestAttribution_NeverChangesATotal(t *testing.T) {
 		s.Must(err)
 		equal(t, "the other organization", rows(a), []string{"=99"})
 	}
+}
+
+// Periods and summaries of an earlier version do not say which teams and groups they follow. Closed ones count as
+// attributed at the end of their month, and the next rebuild attributes them.
+func TestAttribution_OfAnEarlierVersion(t *testing.T) {
+	s := owned(t)
+	february := march.Add(-1)
+	s.bring(closed("ca_1", february), in(february, charge(1, "i-0", "EC2", "4")))
+	s.bring(imported("ca_1", "one", now), charge(1, "i-0", "EC2", "5"))
+	for _, m := range []Month{february, march} {
+		s.Change(periodKey(testOrg, m, "ca_1", false), table.Remove("attributedAt"), table.Remove("definitions"))
+		s.Change(summaryKey(testOrg, m), table.Remove("attributedAt"))
+	}
+	s.Clock.Advance(time.Hour)
+	both := between(february, march, TeamDim)
+	for changed, want := range map[time.Time]time.Time{
+		february.Start(): {}, february.End(): {}, february.End().Add(time.Second): march.Start(), now: march.Start(),
+		s.Clock.Now(): march.End(),
+	} {
+		equal(t, "attributed from, changed at "+changed.String(), s.ask(both).Attribution.From(changed), want)
+	}
+	equal(t, "in the summary of February", s.attributedAt(february), february.End())
+	equal(t, "in the summary of March", s.attributedAt(march), now)
+
+	s.own("team_a", 2)
+	s.own("team_d", 1, "i-0")
+	behind, err := s.store.RebuildOpen(s.ctx, testOrg, nil)
+	s.Must(err)
+	equal(t, "behind", behind, true)
+	s.attributeClosed()
+	equal(t, "teams", rows(s.ask(both)), []string{"team_d=9"})
+	equal(t, "attributed from", s.ask(both).Attribution.From(s.Clock.Now()), time.Time{})
+	ctx, meter := table.WithMeter(s.ctx)
+	_, err = s.fresh().Summaries(ctx, testOrg, february, march)
+	s.Must(err)
+	equal(t, "round trips of summaries", meter.Usage().RoundTrips, 1)
 }

@@ -65,13 +65,20 @@ func (s *Store) CheckOrder(ctx context.Context,
 	return err
 }
 
+// retriesEnd is the time after which no retry of an import is expected. It is shorter than the time between two nights.
+const retriesEnd = 12 * time.Hour
+
 // settle completes the commit of the imported delivery old, whose process may have died after the swap, and returns
 // why, the reason that our import does not begin.
 func (s *Store) settle(ctx context.Context, in *Import, old *pointer, why error) error {
 	if in.Unsummarized {
 		return why
 	}
-	return cmp.Or(s.catchUp(ctx, in.Org, old), s.summarize(ctx, in.Org, in.Month), why)
+	var err error
+	if s.clock.Now().Sub(old.ImportedAt) < retriesEnd {
+		err = s.catchUp(ctx, in.Org, old)
+	}
+	return cmp.Or(err, s.summarize(ctx, in.Org, in.Month), why)
 }
 
 func (in *Import) check() error {

@@ -16,7 +16,13 @@ import (
 // own makes a team own exactly the resources with these native IDs.
 func (s *fixture) own(teamID string, generation int64, uids ...string) {
 	s.Helper()
-	ws, err := inventory.Own(testOrg, teamID, generation, inventorytest.IDs(s.Fixture, testOrg, uids...))
+	s.ownIDs(teamID, generation, inventorytest.IDs(s.Fixture, testOrg, uids...)...)
+}
+
+// ownIDs makes a team own exactly the resources with these IDs of ours.
+func (s *fixture) ownIDs(teamID string, generation int64, ids ...string) {
+	s.Helper()
+	ws, err := inventory.Own(testOrg, teamID, generation, ids)
 	s.Must(err)
 	s.Must(s.Table.Transact(s.ctx, ws...))
 }

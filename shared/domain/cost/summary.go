@@ -88,8 +88,9 @@ type summaryItem struct {
 
 func summaryKey(org string, m Month) table.Key { return key(org, summaryPrefix+m.String()) }
 
-// Summaries returns the summaries of the months from … to that have costs, oldest first: one round trip. A summary
-// that is stale because its writer died is computed from the periods, and so is one that does not add up.
+// Summaries returns the summaries of the months from … to that have costs, oldest first: one round trip, and one more
+// until Rebuild has seen the summaries of an earlier version. A summary that is stale because its writer died is
+// computed from the periods, and so is one that does not add up.
 func (s *Store) Summaries(ctx context.Context, org string, from, to Month) ([]Summary, error) {
 	var out []Summary
 	q := table.Query{PK: PK(org), From: summaryKey(org, from).SK, To: summaryKey(org, to).SK, Limit: table.MaxPage}
@@ -106,7 +107,7 @@ func (s *Store) Summaries(ctx context.Context, org string, from, to Month) ([]Su
 			out = append(out, one)
 		}
 		if q.Cursor = page.Next; q.Cursor == "" {
-			return out, nil
+			return out, s.fillAttribution(ctx, org, out)
 		}
 	}
 }
@@ -119,7 +120,7 @@ func (s *Store) readSummary(ctx context.Context, org string, it table.Item) (Sum
 	if row.Of == row.Seq {
 		stored, err := decodeSummary(row.Z)
 		stored.AttributedAt = row.AttributedAt
-		if err != nil || stored.Check() == nil && !row.AttributedAt.IsZero() {
+		if err != nil || stored.Check() == nil {
 			return stored, err
 		} // an earlier version rounded conversions, so the parts differ from the total in the last places
 	}

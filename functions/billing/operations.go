@@ -60,8 +60,8 @@ func (s *service) importOperations(g *rest.Group) {
 		Summary:  "Import a file of any vendor in FOCUS columns",
 		Description: "PUT the file (CSV, JSON lines or Parquet, also gzipped) to uploadURL before expiresAt; the " +
 			"import starts when the upload is complete. A file that BigQuery extracts as JSON from a table of Google " +
-			"Cloud's standard or detailed billing export is read too. Each billing period in the file replaces the earlier data " +
-			"of the vendor, or of the account, for that period as a whole. Poll statusURL.",
+			"Cloud's standard or detailed billing export is read too. Each billing period in the file replaces the " +
+			"earlier data of the vendor, or of the account, for that period as a whole. Poll statusURL.",
 	}, s.createImport)
 	rest.Handle(g, rest.Op{
 		ID: "listBillingImports", Method: http.MethodGet, Path: importsPath, Policy: "billing:read",

@@ -56,7 +56,8 @@ func TestUpload_OfAVendorIsKeptUnderOther(t *testing.T) {
 
 // googleRow is a row of a table of Google's billing export, as BigQuery extracts it as JSON.
 func googleRow(cost, credit, day string) string {
-	return `{"billing_account_id":"01-AB","service":{"description":"Compute Engine"},"sku":{"id":"E2","description":"E2 Core"},` +
+	return `{"billing_account_id":"01-AB","service":{"description":"Compute Engine"},` +
+		`"sku":{"id":"E2","description":"E2 Core"},` +
 		`"usage_start_time":"` + day + ` 05:00:00 UTC","usage_end_time":"` + day +
 		` 06:00:00 UTC","project":{"id":"acme-prod"},` +
 		`"labels":[{"key":"team","value":"a"}],"location":{"location":"europe"},"cost":` + cost + `,"currency":"USD",` +

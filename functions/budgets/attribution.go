@@ -25,7 +25,7 @@ func (s *service) attribute(ctx context.Context, states []budgeting.State, shown
 		from := clock.Earliest(st.Attribution.From(changed[st.Budget.ScopeID]), st.To)
 		if from.After(st.From) {
 			text := from.Format(time.DateOnly)
-			shown[i].AttributedFrom = &text
+			shown[i].AttributedFrom = &text //nolint:gosec // one for each state
 		}
 	}
 	return nil

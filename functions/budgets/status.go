@@ -155,8 +155,9 @@ func (s *service) summary(ctx context.Context, _ *struct{}) (BudgetSummary, erro
 func summarize(states []budgeting.State, totals []budgeting.Total) BudgetSummary {
 	slices.SortStableFunc(states, budgeting.CompareWorst)
 	out := BudgetSummary{
-		Count: len(states), Items: make([]BudgetStanding, len(states)), ByPeriod: make([]BudgetPeriodTotal, len(totals)),
-		Period: budgeting.Month, AmountUSD: money.Amount{}.Fixed(2), SpentUSD: money.Amount{}.Fixed(2),
+		Count: len(states), Items: make([]BudgetStanding, len(states)),
+		ByPeriod: make([]BudgetPeriodTotal, len(totals)),
+		Period:   budgeting.Month, AmountUSD: money.Amount{}.Fixed(2), SpentUSD: money.Amount{}.Fixed(2),
 	}
 	count := map[budgeting.Signal]int{}
 	for i := range states {

@@ -127,6 +127,18 @@ func TestResources_ExportInPieces(t *testing.T) {
 	a.Equal("pieces", pieces, 3)
 }
 
+// TestResources_ExportIsAJobOnRequest: async asks for a job that a small export is too.
+func TestResources_ExportIsAJobOnRequest(t *testing.T) {
+	a := newFixture(t)
+	a.Mount(resources.Operations, exports.Operations)
+	a.discover(ours, 0, 3)
+	j := apitest.Data[rest.Job](a.Call(ada, "GET /resources/export?async=true"), http.StatusAccepted)
+	a.Must(a.turn("export", j.JobID))
+	got := a.resourceJob(ada, j)
+	wantUIDs(t, a.uidsOf(got.Format, a.unzip(a.fetch(*got.DownloadURL).Body.Bytes())), 0, 3, 1)
+	a.Call(ada, "GET /resources/export?async=true&cursor=*").Want(http.StatusBadRequest, "leave out one")
+}
+
 // TestResources_ExportByCallersOfAScope: a job sees what its caller sees.
 func TestResources_ExportByCallersOfAScope(t *testing.T) {
 	a := newFixture(t)

@@ -196,7 +196,8 @@ func TestMatch_OnlyKindsThatTakeEvents(t *testing.T) {
 	e := of("budget.warning", "org", "", "bud_1")
 	usage := f.Meter(func(ctx context.Context) {
 		m := receiver.NewIntegrationMatcher(store, receiver.NewAudience(f.Platform))
-		f.Equal("told", len(apitest.Value(m.Match(table.WithOrg(ctx, apitest.Org), apitest.Org, []event.Event{e}))(f)[0]), 2)
+		told := apitest.Value(m.Match(table.WithOrg(ctx, apitest.Org), apitest.Org, []event.Event{e}))(f)
+		f.Equal("told", len(told[0]), 2)
 	})
 	f.Equal("trips", usage.RoundTrips, 2)
 }

@@ -193,7 +193,8 @@ func (s service) storeChanges(ctx context.Context, r revision, changes []table.C
 		table.Update(identity.OrganisationKey(old.ID), changes, table.Equal("name", old.Name)),
 		table.Check(identity.AccessKey(old.ID), table.Exists(), table.NotEqual("ended", true)),
 	}, claims...)
-	err = s.Table.Transact(table.Within(ctx, identity.UserPrefix+old.CreatedBy, workqueue.Prefix), append(writes, holds...)...)
+	ctx = table.Within(ctx, identity.UserPrefix+old.CreatedBy, workqueue.Prefix)
+	err = s.Table.Transact(ctx, append(writes, holds...)...)
 	failed, ok := errors.AsType[*table.ConditionError](err)
 	if !ok {
 		return fault.Wrap("change organization "+old.ID, err)

@@ -39,7 +39,8 @@ func TestReports_TellFromWhichDayOnTeamsAndGroupsAreAttributed(t *testing.T) {
 		"/reports/teams?", "/reports/teams/trends?", "/reports/teams/" + team + "?", "/reports/teams/unassigned?",
 		"/reports/teams/" + team + "/resources?", "/reports/costs/breakdown?dims=team_id&",
 		"/reports/costs/breakdown?dims=service_name,group_id&", "/reports/trends?filter[group_id]=" + group + "&",
-		"/reports/trends?filter[team_id]=" + team + "&granularity=month&", "/reports/tags?filter[team_id]=" + team + "&",
+		"/reports/trends?filter[team_id]=" + team + "&granularity=month&",
+		"/reports/tags?filter[team_id]=" + team + "&",
 		"/reports/costs/resources?filter[group_id]=" + group + "&",
 	}
 	others := []string{

@@ -188,14 +188,22 @@ func (s *service) splitTeam(ctx context.Context, in *TeamInput, q *cost.Question
 		t, err = table.Decode[teams.Team](it)
 		sp.names[cost.TeamDim][id], sp.changed = t.Name, t.DefinedAt()
 	}
-	switch {
-	case err != nil:
-	case id == "":
-		sp.changed, err = s.definedAt(ctx, &cost.Question{Dims: []string{cost.TeamDim}, Within: q.Within})
-	case sp.names[cost.TeamDim][id] == "":
-		err = in.missing()
+	if err != nil {
+		return "", nil, err
 	}
-	return id, sp, err
+	return id, sp, s.findTeam(ctx, in, q, sp)
+}
+
+// findTeam returns an error if the team of a report does not exist. For Unassigned it reads when teams were changed.
+func (s *service) findTeam(ctx context.Context, in *TeamInput, q *cost.Question, sp *teamSplit) (err error) {
+	if in.TeamID == unassignedPath {
+		sp.changed, err = s.definedAt(ctx, &cost.Question{Dims: []string{cost.TeamDim}, Within: q.Within})
+		return err
+	}
+	if sp.names[cost.TeamDim][in.TeamID] == "" {
+		return in.missing()
+	}
+	return nil
 }
 
 // ServiceCost is the cost of a service.

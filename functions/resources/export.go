@@ -23,13 +23,20 @@ type exportInput struct {
 	Filters
 	Format string `query:"format" enum:"csv,ndjson" doc:"Format; by default that of the header Accept"`
 	Cursor string `query:"cursor" maxLength:"2048" doc:"Asks for the export in pieces: * for the first one, and for the others the position from the Link header of the piece before"`
+	Async  bool   `query:"async" doc:"Asks for a job, however small the export is"`
 	Accept string `header:"Accept" hidden:"true"`
 }
 
 func (s *service) exportResources(ctx context.Context, in *exportInput) (rest.Raw, error) {
 	form := rest.Export{Format: in.Format, Accept: in.Accept}
 	filter := in.inventoryFilter(inventory.Visibility{})
-	if in.Cursor != "" {
+	switch {
+	case in.Async && in.Cursor != "":
+		return rest.Raw{}, fault.New(fault.Invalid,
+			"cursor: it is given with async, which writes one file: leave out one")
+	case in.Async:
+		return s.beginJob(ctx, report.Export{Format: form.ChooseFormat(rest.CSV), Resources: &filter})
+	case in.Cursor != "":
 		return s.exportPiece(ctx, &form, filter, in.Cursor)
 	}
 	f, full := s.begin(&form, s.most), false

@@ -82,8 +82,8 @@ func (s *service) listResources(ctx context.Context, in *listInput) ([]Record, e
 	c := identity.CallerFrom(ctx)
 	costs := pricing.NewCosts(s.p.Table)
 	found, err := s.inventory.FindResources(ctx, c.Org, inventory.List{
-		Filter: in.inventoryFilter(s.records.SightOf(c, costs)), By: in.Field(), Descending: in.Descending(), Skip: in.Skip(),
-		Limit: in.Limit,
+		Filter: in.inventoryFilter(s.records.SightOf(c, costs)),
+		By:     in.Field(), Descending: in.Descending(), Skip: in.Skip(), Limit: in.Limit,
 	})
 	return shownAll(found, costs), err
 }

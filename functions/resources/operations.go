@@ -75,7 +75,8 @@ func (s *service) listOperations(g *rest.Group) {
 		Statuses: []int{http.StatusBadRequest, http.StatusConflict}, Produces: rest.CSVType + ", " + rest.NDJSONType,
 		Summary: "Export resources",
 		Description: "All resources that match the filters, by native id, as CSV (default) or NDJSON. Up to 6 MB, " +
-			"some 15,000 resources, are the answer itself. A larger export is a job: the answer is 202, and its " +
+			"some 15,000 resources, are the answer itself. A larger export is a job, and so is any with async=true: " +
+			"the answer is 202, and its " +
 			"statusURL holds the download address when the job has ended. While a job runs, the same question of the " +
 			"same caller is answered with that job. CSV cells that a spreadsheet would take for a formula, and those " +
 			"that begin with an apostrophe, begin with one more apostrophe. With cursor, the export comes in pieces " +

@@ -21,6 +21,10 @@ var realWaits = map[string]struct {
 		1,
 		"the service under test is a process of its own, on the machine's time",
 	},
+	"cmd/lamplighter/sizes_test.go": {
+		2,
+		"a benchmark that watches the memory of its process while the service works",
+	},
 	"shared/engine/workflow/deaths_test.go": {
 		2,
 		"a process of its own that dies while other executions are under way",

@@ -58,8 +58,9 @@ var neverPassed = map[string]string{
 // keptIDs are the members of answers that later requests name, and the names under which they do.
 var keptIDs = map[string][2]string{
 	"exportCosts": {"jobID", "export"}, "askLineItems": {"queryID", "queryID"}, "createSubscription": {"id", "subID"},
-	"createChannel":  {"id", "channelID"},
-	"createOverride": {"id", "overrideID"}, "submitAction": {"actionID", "actionID"},
+	"exportResources": {"jobID", "resourceExport"},
+	"createChannel":   {"id", "channelID"},
+	"createOverride":  {"id", "overrideID"}, "submitAction": {"actionID", "actionID"},
 	"submitBulkAction":       {"bulkActionID", "bulkActionID"},
 	"createResourceWakeLink": {"id", "wakeLinkID"}, "createBudget": {"id", "budgetID"},
 	"listAnomalies": {"id", "anomalyID"},
@@ -114,6 +115,8 @@ func (v *scopeSweep) choices(op probe.Operation, name string) []string {
 		return []string{"label=" + v.other.marker}
 	case "from":
 		return []string{probe.Yesterday.AddDate(0, -2, 0).Format(time.DateOnly)}
+	case "async":
+		return []string{"true"}
 	case "limit":
 		return []string{"100"}
 	case "tag_key":

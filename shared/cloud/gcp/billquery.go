@@ -11,8 +11,9 @@ import (
 // of floats differs from the billed amount: exactAmount has the rule.
 
 // exactAmount returns the SQL of a column's amount as a decimal, with the digits that Google exports. The text of a
-// FLOAT64 is the amount that was exported (0.1), its exact value is not (0.1000000000000000055...), and NUMERIC would cut
-// it after nine decimals. An amount of more than 15 digits gets 17, so its last digit may differ from the exported one.
+// FLOAT64 is the amount that was exported (0.1), its exact value is not (0.1000000000000000055...), and NUMERIC would
+// cut it after nine decimals. An amount of more than 15 digits gets 17, so its last digit may differ from the
+// exported one.
 func exactAmount(column string) string { return "CAST(CAST(" + column + " AS STRING) AS BIGNUMERIC)" }
 
 const exportMonths = `SELECT invoice.month AS month, IFNULL(FORMAT_TIMESTAMP('%F', _PARTITIONTIME), '') AS day,

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -93,9 +94,7 @@ func readFOCUS(t *testing.T, rows []bigqueryengine.Row) (out []bill.Charge) {
 		}
 		month := strings.Replace(row["BillingPeriodStart"].(string), "T08", "T00", 1)
 		line := keyed{"ProviderName": "Google Cloud", "InvoiceIssuerName": "Google Cloud", "Tags": tags}
-		for column, value := range row {
-			line[column] = value
-		}
+		maps.Copy(line, row)
 		line["BillingPeriodStart"] = month
 		if err := json.NewEncoder(&text).Encode(line); err != nil {
 			t.Fatal(err)

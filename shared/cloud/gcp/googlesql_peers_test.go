@@ -46,8 +46,8 @@ func queriesOf(t *testing.T, id string, schema []bigqueryengine.Column) bigquery
 	return bigqueryengine.Table{Name: gcptwin.Project + ".billing." + id, Columns: schema, Queries: r.queries}
 }
 
-// TestBillQuery_IsAcceptedByGoogleSQL has Google's own parser and type checker read each query, for each set of columns.
-// All values are texts, and all amounts decimals.
+// TestBillQuery_IsAcceptedByGoogleSQL has Google's own parser and type checker read each query, for each set of
+// columns. All values are texts, and all amounts decimals.
 func TestBillQuery_IsAcceptedByGoogleSQL(t *testing.T) {
 	npmpeer.SkipUnlessWanted(t)
 	tables := []bigqueryengine.Table{
@@ -72,9 +72,9 @@ func TestBillQuery_IsAcceptedByGoogleSQL(t *testing.T) {
 	}
 }
 
-// TestExactAmount_IsTheExportedOneInGoogleSQL has GoogleSQL convert amounts of FLOAT64 as the queries do. An amount of up
-// to 15 digits, as Google exports costs, is the exported one. An amount of more digits is one of 17, which is the same
-// FLOAT64.
+// TestExactAmount_IsTheExportedOneInGoogleSQL has GoogleSQL convert amounts of FLOAT64 as the queries do. An amount
+// of up to 15 digits, as Google exports costs, is the exported one. An amount of more digits is one of 17, which is
+// the same FLOAT64.
 func TestExactAmount_IsTheExportedOneInGoogleSQL(t *testing.T) {
 	npmpeer.SkipUnlessWanted(t)
 	r := seed.Random(t)
@@ -131,4 +131,3 @@ func subsets(names []string) (out [][]string) {
 	}
 	return out
 }
-

@@ -134,8 +134,8 @@ func (b *bill) fingerprint() string {
 		b.through.Format(time.DateOnly), b.final, b.restated)
 }
 
-// commitSavingsPlan calculates the daily cost of the savings plan, its use on each day, and the cost of support. It also
-// plants the month's spike.
+// commitSavingsPlan calculates the daily cost of the savings plan, its use on each day, and the cost of support. It
+// also plants the month's spike.
 func (b *bill) commitSavingsPlan() {
 	var hour int64
 	b.eachNode(0, -1, func(n node) {

@@ -13,7 +13,8 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// An import reads all files of a bill. If each took the work of the whole bill, a bill would take the square of its size.
+// An import reads all files of a bill. If each took the work of the whole bill, a bill would take the square of its
+// size.
 func TestBills_OpenAFileWithoutTheWorkOfTheOthers(t *testing.T) {
 	allocated := map[int]float64{}
 	for _, size := range []int{2 * nodesInFile, 20 * nodesInFile} {

@@ -10,8 +10,8 @@ type billDay struct {
 }
 
 func newBillDay(at time.Time) billDay {
-	weekday := at.Weekday()
-	return billDay{at, uint64(at.Unix()), weekday == time.Saturday || weekday == time.Sunday} //nolint:gosec // after 1970
+	weekend := at.Weekday() == time.Saturday || at.Weekday() == time.Sunday
+	return billDay{at, uint64(at.Unix()), weekend} //nolint:gosec // after 1970
 }
 
 // usage is everything about a node that its lines on all days depend on.

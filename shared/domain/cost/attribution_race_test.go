@@ -67,7 +67,9 @@ func TestAttribution_OfAnImportThatDiesIsDoneByItsRetry(t *testing.T) {
 		s.own("team_e", 1, "i-0")
 		s.Must(s.fresh().Rebuild(s.ctx, testOrg, nil))
 	}, after: func() {
-		s.faulty.Inject(table.Injection{Harm: table.FailBefore, Method: table.QueryMethod, PK: table.OrgPK(testOrg) + "INV"})
+		s.faulty.Inject(table.Injection{
+			Harm: table.FailBefore, Method: table.QueryMethod, PK: table.OrgPK(testOrg) + "INV",
+		})
 	}}
 	s.store = NewStore(late, s.inventory, s.Clock)
 	if _, err := s.tryBring(closed("ca_1", february), in(february, charge(1, "i-0", "EC2", "7"))); err == nil {

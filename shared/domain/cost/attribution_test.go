@@ -110,7 +110,8 @@ func (s *fixture) summariesAgree(from, to Month) {
 		}
 		equal(s, "summary of "+m.String(), sums[i].Total.Billed, a.Total)
 		if sums[i].AttributedAt.After(a.Attribution[m]) {
-			s.Errorf("the summary of %s is attributed at %s, its bills at %s", m, sums[i].AttributedAt, a.Attribution[m])
+			s.Errorf("the summary of %s is attributed at %s, its bills at %s", m, sums[i].AttributedAt,
+				a.Attribution[m])
 		}
 	}
 }

@@ -92,8 +92,9 @@ type IndexedResource struct {
 // indexedAtOnce is the number of resources that EachIndexed reads under one lock.
 const indexedAtOnce = 4096
 
-// EachIndexed calls f with every resource of an organization, terminated ones left out, in no order: one round trip. f
-// may keep the resources, and take its time: it holds no lock of the index, so later resources may be of a later moment.
+// EachIndexed calls f with every resource of an organization, terminated ones left out, in no order: one round trip.
+// f may keep the resources, and take its time: it holds no lock of the index, so later resources may be of a later
+// moment.
 func (s *Store) EachIndexed(ctx context.Context, org string, f func(IndexedResource)) error {
 	v, err := s.openIndex(ctx, org)
 	if err != nil {

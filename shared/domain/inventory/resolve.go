@@ -28,7 +28,10 @@ func (d *Directory) resolve(accountID, billed string) (index.Row, bool) {
 	for _, alias := range aliasesOf(billed) {
 		for _, account := range []string{accountID, everyAccount} {
 			n, unique := d.aliases.find(account, alias)
-			if r := st.Row(n); unique && hasAlias(r, account, alias) {
+			if !unique {
+				continue
+			}
+			if r := st.Row(n); hasAlias(r, account, alias) {
 				return r, true
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -20,7 +21,7 @@ func TestEmbedded_ReleasesMappedPagesAndReadsThemAgain(t *testing.T) {
 	ctx, text := t.Context(), strings.Repeat("a", 10_000)
 	var keys []Key
 	for i := range 100 {
-		keys = append(keys, Key{PK: "A", SK: fmt.Sprint(i)})
+		keys = append(keys, Key{PK: "A", SK: strconv.Itoa(i)})
 		it, err := NewItem(keys[i], map[string]string{"text": text})
 		if err == nil {
 			_, err = e.Write(ctx, Put(it))

@@ -77,6 +77,9 @@ func (e Values) Value(op Operation, name string) string {
 	if name == "jobID" && strings.HasPrefix(op.Path, "/reports/exports/") {
 		return e["export"]
 	}
+	if name == "jobID" && strings.HasPrefix(op.Path, "/resources/export/") {
+		return e["resourceExport"]
+	}
 	if name == "policyID" && strings.HasPrefix(op.Path, "/autoscaler-policies/") {
 		return e["autoscalerPolicyID"]
 	}

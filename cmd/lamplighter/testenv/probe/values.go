@@ -54,16 +54,18 @@ func (c *Caller) Settle(t *testing.T, number string) Values {
 	}
 	c.Call(http.MethodPost, "/billing/imports",
 		map[string]any{"vendor": "vendor-" + number, "fileName": "bill.csv", "bytes": 7}, &upload)
-	var export struct {
+	var export, resourceExport struct {
 		JobID string `json:"jobID"`
 	}
 	c.Call(http.MethodGet, "/reports/export?format=parquet", nil, &export)
+	c.Call(http.MethodGet, "/resources/export?async=true", nil, &resourceExport)
 	c.Service.WaitSettled()
 	e := c.hire(t, number, all[1].ID)
 	maps.Copy(e, Values{
 		"accountID": account, "cloudAccountID": account, "cloud_account_id": account, "jobID": job.JobID,
 		"refresh": refresh, "importID": upload.JobID, "export": export.JobID,
-		"groupID": group.ID, "group_id": group.ID, "groupIDs": group.ID, "resourceID": all[1].ID,
+		"resourceExport": resourceExport.JobID,
+		"groupID":        group.ID, "group_id": group.ID, "groupIDs": group.ID, "resourceID": all[1].ID,
 		"resource_id": all[1].ID, "resourceUID": all[1].UID, "resource_uid": all[1].UID,
 		"uids": all[1].UID, "actionID": action, "bulkActionID": bulk.ID, "tenantID": c.Org, "region": all[1].Region,
 		"clusterName": "none", "clusterID": "arn:simulated:eks:" + all[1].Region + ":" + number + ":cluster/main",
@@ -305,7 +307,7 @@ func KnownValues(e Values) map[string][]string {
 		out[name] = []string{v}
 	}
 	out["policyID"] = []string{e["policyID"], e["autoscalerPolicyID"]}
-	out["jobID"] = []string{e["jobID"], e["refresh"], e["importID"], e["export"]}
+	out["jobID"] = []string{e["jobID"], e["refresh"], e["importID"], e["export"], e["resourceExport"]}
 	out["provider"] = []string{"simulated"}
 	out["policies"] = []string{"resources:read", "actions:execute"}
 	out["email"] = []string{e["email"], "newcomer@example.com"}

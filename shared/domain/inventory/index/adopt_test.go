@@ -39,14 +39,14 @@ func TestRewrite_KeepsTheStateThatItWrote(t *testing.T) {
 			}
 			f.check(f.store.Rewrite(f.ctx, testOrg))
 			ctx, meter := table.WithMeter(f.ctx)
-			v, err := f.store.Open(ctx, testOrg)
+			_, err := f.store.Open(ctx, testOrg)
 			f.check(err)
 			if got := meter.Usage().RoundTrips; got != tt.trips {
 				t.Errorf("%d round trips; want %d", got, tt.trips)
 			}
 			f.clock.Advance(time.Minute)
 			f.note(500, 510, "")
-			v, err = f.store.Open(f.ctx, testOrg)
+			v, err := f.store.Open(f.ctx, testOrg)
 			f.check(err)
 			other, err := NewStore(f.table, f.clock).Open(f.ctx, testOrg)
 			f.check(err)

@@ -166,8 +166,8 @@ func (c *compaction) encode(st *State, since int64, now time.Time) {
 }
 
 // commit writes the chunks, swaps the head, and deletes the items that are not needed any more: the replaced ones, or
-// the new chunks if another compaction was first, and reports whether the head is the next one. If commit is killed, the
-// next compaction cleans up by its plan.
+// the new chunks if another compaction was first, and reports whether the head is the next one. If commit is killed,
+// the next compaction cleans up by its plan.
 func (s *Store) commit(ctx context.Context, c compaction, consumed []table.Item) (won bool, err error) {
 	p := newPlan(c, s.clock.Now())
 	if err := s.announce(ctx, p); err != nil {

@@ -130,9 +130,10 @@ func (t BillingTable) fields(prefix string) []any {
 
 var (
 	fromTable = regexp.MustCompile("FROM `([^`.]+)\\.([^`.]+)\\.([^`]+)`")
-	ofMonth   = regexp.MustCompile(`BETWEEN TIMESTAMP '([\d-]+)' AND TIMESTAMP '([\d-]+)'[^']*invoice\.month = '(\d{6})'`)
-	sinceDay  = regexp.MustCompile(`_PARTITIONTIME >= TIMESTAMP '([\d-]+)'`)
-	ofColumn  = regexp.MustCompile(`(?:\bAS )?(\w+)$`)
+	ofMonth   = regexp.MustCompile(`BETWEEN TIMESTAMP '([\d-]+)' AND TIMESTAMP '([\d-]+)'` +
+		`[^']*invoice\.month = '(\d{6})'`)
+	sinceDay = regexp.MustCompile(`_PARTITIONTIME >= TIMESTAMP '([\d-]+)'`)
+	ofColumn = regexp.MustCompile(`(?:\bAS )?(\w+)$`)
 )
 
 // answerQuery answers the two queries of a billing export: the days that hold each month, and the charges of a month.

@@ -96,7 +96,7 @@ func (s *Store) RefreshPrices(ctx context.Context, at ProviderRegion) error {
 	return s.keepList(ctx, at, h, t)
 }
 
-// fresh is the age up to which a price list is not fetched again.
+// fresh is how old a price list is when it is fetched again.
 const fresh = 20 * time.Hour
 
 // Refreshed counts the price lists of a refresh.

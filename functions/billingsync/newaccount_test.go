@@ -75,26 +75,24 @@ func (p *pricey) Prices(ctx context.Context, region string, take func(cloud.Pric
 	return from.Prices(ctx, region, take)
 }
 
-func TestConnect_FetchesPricesAgainWhenTheyFail(t *testing.T) {
-	for name, c := range map[string]struct {
-		fails, asked int
-		prices       bool
-	}{"twice": {2, 3, true}, "always": {100, 5, false}} {
-		t.Run(name, func(t *testing.T) {
-			p := &pricey{fails: c.fails}
-			s := newFixtureWith(t, cloud.Providers{simulated.Name: p})
-			p.Provider = simulated.New(s.Table, s.clk)
-			s.connect()
-			s.Equal("fetches", len(p.asked), c.asked)
-			if n := s.wantBilled("with failing prices"); n == 0 {
-				t.Error("no resource is billed")
-			}
-			s.Equal("some resource has a price", s.priced() > 0, c.prices)
-			if got := s.status(); got.Status != "ok" {
-				t.Errorf("%+v", got)
-			}
-		})
+func TestConnect_LeavesPricesThatFailToTheNight(t *testing.T) {
+	p := &pricey{fails: 1}
+	s := newFixtureWith(t, cloud.Providers{simulated.Name: p})
+	p.Provider = simulated.New(s.Table, s.clk)
+	s.connect()
+	s.Equal("fetches", len(p.asked), 1)
+	if n := s.wantBilled("with failing prices"); n == 0 {
+		t.Error("no resource is billed")
 	}
+	s.Equal("resources with a price", s.priced(), 0)
+	if got := s.status(); got.Status != "ok" {
+		t.Errorf("%+v", got)
+	}
+	s.clk.Advance(time.Hour)
+	s.Put(identity.DirectoryKey("org_a"), map[string]string{"org": "org_a"})
+	_, err := pricesync.SyncPrices(s.Context(), s.Platform, cloud.Providers{simulated.Name: p})
+	s.Must(err)
+	s.Equal("some resource has a price after the night", s.priced() > 0, true)
 }
 
 // The estimates of today and yesterday do not make the billed cost of a month an estimate.

@@ -2,7 +2,6 @@ package billingsync
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"lamplighter.dev/shared/domain/billimport"
@@ -61,20 +60,17 @@ const (
 )
 
 // renew updates the known costs of an organization's resources. For a newly connected account, it first fetches the
-// price lists of the account's regions that are not stored yet. A list that fails does not prevent the update, and is
-// fetched again by the next try.
+// price lists of the account's regions that are not stored yet. A list that fails does not prevent the update; its
+// reader has asked several times, so it is left to the night.
 func (w *worker) renew(ctx context.Context, in Share) (Share, error) {
-	var failed error
 	if in.AccountID != "" {
-		fetched, err := w.fetchPrices(ctx, &in)
-		if err == nil && !fetched {
-			return in, nil
+		if fetched, err := w.fetchPrices(ctx, &in); err != nil || !fetched {
+			return in, err
 		}
-		failed = err
 	}
 	_, err := w.rates.Update(ctx, in.Org)
 	in.Done = true
-	return in, errors.Join(failed, err)
+	return in, err
 }
 
 // fetchPrices fetches the price lists of an account's regions and reports whether it is done. If not, it sets when to
@@ -97,6 +93,10 @@ func (w *worker) fetchPrices(ctx context.Context, in *Share) (bool, error) {
 		return false, err
 	}
 	did, err := w.rates.RefreshDue(ctx, pairs, now.Add(stretch))
+	if err != nil {
+		w.p.Log.WarnContext(ctx, "price lists of a new account are left to the night", "org", in.Org,
+			"account", in.AccountID, "error", err.Error())
+	}
 	in.WaitSeconds = 1
-	return did.Left == 0, err
+	return did.Left == 0, nil
 }

@@ -52,8 +52,8 @@ func (w *sweep) snapshot(c *probe.Caller, e probe.Values) map[string]string {
 	return out
 }
 
-// volatile lists the operations whose answers change from one request to the next: reports that include current savings,
-// and exports, whose links are signed anew.
+// volatile lists the operations whose answers change from one request to the next: reports that include current
+// savings, and exports, whose links are signed anew.
 var volatile = map[string]bool{
 	"getCostExport": true, "getResourceExport": true, "listCostTrends": true, "drawCostTrends": true,
 	"listSavings": true, "getCostSummary": true, "getDashboardData": true,

@@ -175,13 +175,13 @@ func BenchmarkCheckpoints(b *testing.B) {
 				b.ReportMetric(state, "checkpoint-MB")
 				b.ReportMetric(lasted.Seconds(), "s/checkpoint")
 			}
-			b.ReportMetric(float64(of.files*fileLines*b.N)/b.Elapsed().Seconds(), "rows/s")
+			b.ReportMetric(float64(of.files*fileLines()*b.N)/b.Elapsed().Seconds(), "rows/s")
 		})
 	}
 }
 
-// fileLines is the number of lines of a file in BenchmarkCheckpoints.
-const fileLines = 100_000
+// fileLines is the number of lines of a file in BenchmarkCheckpoints: a hundred thousand, and few with -short.
+func fileLines() int { return benchLines() / 10 }
 
 var errEnough = errors.New("the file ends here")
 
@@ -196,7 +196,7 @@ func (k *kept) importFiles(fingerprint string, call, files int) (size float64, l
 	k.Must(err)
 	w := billfile.NewLineItemWriter(k.files, into)
 	for file := range files {
-		left := fileLines
+		left := fileLines()
 		err = passLines(func(c *bill.Charge) error {
 			if left--; left < 0 {
 				return errEnough

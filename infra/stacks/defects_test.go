@@ -136,23 +136,6 @@ func TestClouds_AreOpenedByOneRole(t *testing.T) {
 	}
 }
 
-// pricesync and billingsync fetch prices: each night, and when an account is connected.
-func TestPrices_HaveTheKeyOfGoogle(t *testing.T) {
-	files := readAll(t)
-	if !strings.Contains(string(files[stacks.Root]), "\n  GooglePricesKey:\n") {
-		t.Error("template.yaml has no parameter GooglePricesKey")
-	}
-	const want = `LAMPLIGHTER_GOOGLE_PRICES_KEY: !If [ReadsGooglePrices, ` +
-		`!Sub "{{resolve:secretsmanager:${GooglePricesKey}}}", ""]`
-	for _, function := range []string{"PricesyncFunction", "BillingsyncFunction"} {
-		_, text, _ := strings.Cut(string(files["infra/stacks/money.yaml"]), "\n  "+function+":")
-		text, _, _ = strings.Cut(text, "      Policies:")
-		if !strings.Contains(text, want) {
-			t.Errorf("%s is not given the key by %s:%s", function, want, text)
-		}
-	}
-}
-
 // Each of these rights was missing once, or more functions than needed had it.
 func TestPolicies_AllowWhatIsUsedAndNoMore(t *testing.T) {
 	d := parseTemplate(t)

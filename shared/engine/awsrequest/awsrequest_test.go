@@ -11,8 +11,8 @@ import (
 
 func TestNew_SignsForTheServiceOfTheRegion(t *testing.T) {
 	for region, want := range map[string]string{
-		"eu-west-1":     "https://lambda.eu-west-1.amazonaws.com/x?a=b",
-		"cn-north-1":    "https://lambda.cn-north-1.amazonaws.com.cn/x?a=b",
+		"eu-west-1":      "https://lambda.eu-west-1.amazonaws.com/x?a=b",
+		"cn-north-1":     "https://lambda.cn-north-1.amazonaws.com.cn/x?a=b",
 		"eusc-de-east-1": "https://lambda.eusc-de-east-1.amazonaws.eu/x?a=b",
 	} {
 		cfg := aws.Config{Region: region, Credentials: credentials.NewStaticCredentialsProvider("id", "key", "session")}

@@ -77,18 +77,20 @@ func TestRead_TriesAgainWhileItMaySucceed(t *testing.T) {
 		calls   int
 		says    string // of an error
 	}{
-		"at once":                      {[]answer{{200, found}}, 1, ""},
-		"after a broken connection":    {[]answer{{}, {200, found}}, 2, ""},
-		"after it was down":            {[]answer{{503, "x"}, {500, "{}"}, {200, found}}, 3, ""},
-		"after it was throttled":       {[]answer{throttled, {200, found}}, 2, ""},
-		"it stays down":                {[]answer{{500, ""}}, 3, "500"},
-		"it stays throttled":           {[]answer{throttled}, 3, "ThrottlingException: slow down"},
-		"no answer comes":              {[]answer{{}}, 3, "does not answer"},
-		"there is no such secret":      {[]answer{{400, `{"__type":"ResourceNotFoundException","Message":"none"}`}}, 1, "create it"},
-		"the function may not read it": {[]answer{{400, `{"__type":"com.amazonaws#AccessDeniedException","Message":"no"}`}}, 1, "kms:Decrypt"},
-		"it holds bytes":               {[]answer{{200, `{"SecretBinary":"c2VjcmV0"}`}}, 1, "no text"},
-		"it is empty":                  {[]answer{{200, `{"SecretString":""}`}}, 1, "no text"},
-		"the answer is no JSON":        {[]answer{{200, `<html>`}}, 1, "no text"},
+		"at once":                   {[]answer{{200, found}}, 1, ""},
+		"after a broken connection": {[]answer{{}, {200, found}}, 2, ""},
+		"after it was down":         {[]answer{{503, "x"}, {500, "{}"}, {200, found}}, 3, ""},
+		"after it was throttled":    {[]answer{throttled, {200, found}}, 2, ""},
+		"it stays down":             {[]answer{{500, ""}}, 3, "500"},
+		"it stays throttled":        {[]answer{throttled}, 3, "ThrottlingException: slow down"},
+		"no answer comes":           {[]answer{{}}, 3, "does not answer"},
+		"there is no such secret": {[]answer{{400, `{"__type":"ResourceNotFoundException","Message":"none"}`}}, 1,
+			"create it"},
+		"the function may not read it": {[]answer{{400,
+			`{"__type":"com.amazonaws#AccessDeniedException","Message":"no"}`}}, 1, "kms:Decrypt"},
+		"it holds bytes":        {[]answer{{200, `{"SecretBinary":"c2VjcmV0"}`}}, 1, "no text"},
+		"it is empty":           {[]answer{{200, `{"SecretString":""}`}}, 1, "no text"},
+		"the answer is no JSON": {[]answer{{200, `<html>`}}, 1, "no text"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var slept []time.Duration

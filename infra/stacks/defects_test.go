@@ -44,13 +44,16 @@ func TestSchedules_AreNamedByStage(t *testing.T) {
 // them as well, and the retained ones would go on calling the function.
 var retained = map[string]bool{
 	"AWS::Serverless::Function": true, "AWS::DynamoDB::Table": true, "AWS::S3::Bucket": true, "AWS::KMS::Key": true,
-	"AWS::SecretsManager::Secret": true, "AWS::Logs::LogGroup": true,
+	"AWS::SecretsManager::Secret": true, "AWS::Logs::LogGroup": true, "AWS::ApiGateway::Account": true,
 }
+
+// sharedRole is the role by which API Gateway writes the logs of all APIs of the account and region.
+const sharedRole = "GatewayLogsRole"
 
 func TestReplaced_OnlyDataAndVersionsStay(t *testing.T) {
 	for id, r := range parseTemplate(t).Resources {
 		want := ""
-		if retained[r.Type] {
+		if retained[r.Type] || id == sharedRole {
 			want = "Retain"
 		}
 		if r.UpdateReplacePolicy != want {

@@ -46,6 +46,7 @@ func TestFiftyWrongGuessesAtOnceHitNothingAndKillTheCode(t *testing.T) {
 	h := newFixture(t).quickly()
 	h.register()
 	code := h.requestResetCode()
+	h.forgetClients()
 	s := h.s
 	var looks atomic.Int64
 	runTogether(50, func(i int) {

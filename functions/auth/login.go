@@ -40,18 +40,36 @@ func (s *service) logIn(ctx context.Context, in *logInInput) (sessions.LoggedIn,
 		return sessions.LoggedIn{}, err
 	}
 	ctx = withAuthPartitions(ctx)
-	forgive, err := s.countLoginFailure(ctx, address)
+	u, err := s.logInByPassword(ctx, address, in.Body.Password)
 	if err != nil {
 		return sessions.LoggedIn{}, err
 	}
-	u, err := s.authenticate(ctx, address, in.Body.Password)
+	out, err := s.sessions.Begin(ctx, u, sessions.Options{Org: in.Body.TenantID})
+	if err == nil {
+		s.rememberClient(ctx, u)
+	}
+	return out, err
+}
+
+// logInByPassword returns the account of the address if the password is right, within the limits of guesses.
+func (s *service) logInByPassword(ctx context.Context, address, password string) (identity.User, error) {
+	u, err := s.accounts.Find(ctx, address)
+	if err != nil {
+		return u, err
+	}
+	c, err := s.identifyClient(ctx, address, u)
+	if err != nil {
+		return u, err
+	}
+	forgive, err := s.takePasswordGuess(ctx, c)
+	if err != nil {
+		return u, err
+	}
+	u, err = s.authenticate(ctx, u, password)
 	if !fault.Is(err, fault.Unauthenticated) {
 		forgive(ctx)
 	}
-	if err != nil {
-		return sessions.LoggedIn{}, err
-	}
-	return s.sessions.Begin(ctx, u, sessions.Options{Org: in.Body.TenantID})
+	return u, err
 }
 
 // logInByToken logs in a person by a Google ID token that the client has obtained.
@@ -75,16 +93,16 @@ func (s *service) logInByClaim(ctx context.Context, c accounts.Claim, org string
 	if err != nil {
 		return sessions.LoggedIn{}, err
 	}
-	return s.sessions.Begin(ctx, u, sessions.Options{Org: org})
+	out, err := s.sessions.Begin(ctx, u, sessions.Options{Org: org})
+	if err == nil {
+		s.rememberClient(ctx, u)
+	}
+	return out, err
 }
 
-// authenticate checks address and password. It reveals problems of an account only to a caller who knows its
-// password.
-func (s *service) authenticate(ctx context.Context, address, password string) (identity.User, error) {
-	u, err := s.accounts.Find(ctx, address)
-	if err != nil {
-		return u, err
-	}
+// authenticate checks the password of an account, or of none. It reveals problems of an account only to a caller who
+// knows its password.
+func (s *service) authenticate(ctx context.Context, u identity.User, password string) (identity.User, error) {
 	right, weak, err := s.passwords.verifyPassword(ctx, password, u.Password)
 	switch {
 	case err != nil:

@@ -242,7 +242,6 @@ func TestFieldsThatNobodyAskedForAreIgnored(t *testing.T) {
 
 // check 17.
 func TestResettingThePassword(t *testing.T) {
-	const fresh = "seven dim candles"
 	ticketOf := func(h *fixture) map[string]any {
 		got := h.want(200, "PATCH", "/auth/otp/validate",
 			map[string]any{"email": ada, "otp": h.requestResetCode(), "purpose": passwordReset})

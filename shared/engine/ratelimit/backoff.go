@@ -57,27 +57,36 @@ type Guess struct {
 // tries than sequential ones. If none is allowed now, it returns how long to wait instead and writes nothing. `who` may
 // be any text: only its hash is stored. It takes two round trips, or one if it has to wait.
 //
-// A failing store does not stop the service: the guess is allowed, and the caller logs the error.
+// If the store throttles the count or is late, the secret is under attack, and the guess has to wait. If it fails
+// otherwise, the guess is allowed, and the caller logs the error: a broken counter must not stop the service.
 func (b Backoff) Take(ctx context.Context, s table.Store, now time.Time, who string) (Guess, time.Duration, error) {
 	k := b.key(who)
 	ctx, cancel := context.WithTimeout(table.Within(table.WithoutAttachment(ctx), k.PK), countTime)
 	defer cancel()
 	for {
-		g, err := readGuesses(ctx, s, k)
-		if err != nil {
-			return Guess{}, 0, fault.Wrap("read guesses "+b.Name, err)
-		}
-		if wait := g.waitFor(b, now); wait > 0 {
-			return Guess{}, wait, nil
-		}
-		taken := Guess{b, k, now, g.Last, g.with(now)}
-		switch err = taken.now.store(ctx, s, k); {
-		case errors.Is(err, table.ErrThrottled):
+		taken, wait, err := b.tryTake(ctx, s, now, k)
+		switch {
+		case errors.Is(err, table.ErrThrottled) || ctx.Err() != nil:
 			return Guess{}, throttledWait, nil
-		case !fault.Is(err, fault.Conflict): // after a conflict another guess was faster
-			return taken, 0, fault.Wrap("count "+b.Name, err)
-		}
+		case err != nil && !fault.Is(err, fault.Conflict):
+			return Guess{}, 0, fault.Wrap("count "+b.Name, err)
+		case err == nil:
+			return taken, wait, nil
+		} // after a conflict another guess was faster
 	}
+}
+
+// tryTake counts a guess. It returns fault.Conflict if another one was counted at the same time.
+func (b Backoff) tryTake(ctx context.Context, s table.Store, now time.Time, k table.Key) (Guess, time.Duration, error) {
+	g, err := readGuesses(ctx, s, k)
+	if err != nil {
+		return Guess{}, 0, err
+	}
+	if wait := g.waitFor(b, now); wait > 0 {
+		return Guess{}, wait, nil
+	}
+	taken := Guess{b, k, now, g.Last, g.with(now)}
+	return taken, 0, taken.now.store(ctx, s, k)
 }
 
 // Wait returns how long somebody has to wait who wants to guess now. It counts nothing. One round trip.

@@ -183,7 +183,7 @@ func TestBackoff_AStoreThatFails(t *testing.T) {
 		failed bool
 	}{
 		"down: the guess is made, and told": {table.FailBefore, true, true},
-		"throttled: it waits, or is told":   {table.Throttle, true, true},
+		"throttled: it waits":               {table.Throttle, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, c := apitest.NewPlatform(t)

@@ -15,6 +15,7 @@ import (
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/people/sessions"
 )
 
 // standing tells whether a client has logged in to an account before. Each standing has limits of its own, so that the
@@ -54,7 +55,7 @@ func (c client) who() string { return c.address + " " + c.device }
 // place returns the text under which the requests of the client at one place are counted.
 func (c client) place() string { return c.address + " " + cmp.Or(c.device, c.source) }
 
-// knownClients are the devices and sources that have entered an account since its password was set.
+// knownClients are the devices and sources that have entered an account since its password was reset.
 type knownClients struct {
 	Epoch   int64          `json:"epoch"`
 	Version int64          `json:"version"`
@@ -112,18 +113,21 @@ func (s *service) identifyClient(ctx context.Context, address string, u identity
 	return c, nil
 }
 
-// readKnownClients returns the known clients of u. Those of before the last change of the password are forgotten.
+// readKnownClients returns the known clients of u.
 func (s *service) readKnownClients(ctx context.Context, u identity.User) (knownClients, error) {
 	known, err := table.Read[knownClients](ctx, s.Table, knownClientsKey(u.ID))
-	switch {
-	case fault.Is(err, fault.NotFound):
-		return knownClients{Epoch: u.Epoch}, nil
-	case err != nil:
+	if err != nil && !fault.Is(err, fault.NotFound) {
 		return known, fmt.Errorf("read known clients of %s: %w", u.ID, err)
-	case known.Epoch != u.Epoch:
-		return knownClients{Epoch: u.Epoch, Version: known.Version}, nil
 	}
-	return known, nil
+	return known.since(u), nil
+}
+
+// since returns k without the clients of before the last reset of the password of u.
+func (k knownClients) since(u identity.User) knownClients {
+	if k.Epoch != u.Epoch {
+		return knownClients{Epoch: u.Epoch, Version: k.Version}
+	}
+	return k
 }
 
 // findDevice returns the index of the device whose cookie the request has, or -1, and the hash of the cookie's token.
@@ -147,28 +151,42 @@ func (s *service) deviceCookieName(address string) string {
 // maxRemembered is how often rememberClient starts again because another log-in was faster.
 const maxRemembered = 3
 
-// rememberClient makes the client of the request known to the account of u, which it has entered, and gives it a new
-// token of the device. A failure is logged and does not fail the request. Two round trips.
-func (s *service) rememberClient(ctx context.Context, u identity.User) {
+// remembering returns a handler that runs h, which logs a user in, and then makes the client known to the account.
+func remembering[I any](s *service, h func(context.Context, *I) (sessions.LoggedIn, error)) func(context.Context, *I) (
+	sessions.LoggedIn, error,
+) {
+	return func(ctx context.Context, in *I) (sessions.LoggedIn, error) {
+		out, err := h(ctx, in)
+		if err == nil {
+			s.rememberClient(ctx, out.User.ID)
+		}
+		return out, err
+	}
+}
+
+// rememberClient makes the client of the request known to the account of the user, which it has entered, and gives it a
+// new token of the device. A failure is logged and does not fail the request. Two round trips.
+func (s *service) rememberClient(ctx context.Context, user string) {
+	ctx = table.WithoutAttachment(table.Within(ctx, identity.UserPrefix))
 	token := deviceMark + rand.Text()
+	var u identity.User
 	var err error
 	for range maxRemembered {
-		if err = s.storeKnownClient(ctx, u, token); !fault.Is(err, fault.Conflict) {
+		if u, err = s.storeKnownClient(ctx, user, token); !fault.Is(err, fault.Conflict) {
 			break
 		}
 	}
 	if err != nil {
-		s.Log.ErrorContext(ctx, "a client was not remembered", "user", u.ID, "error", err.Error())
+		s.Log.ErrorContext(ctx, "a client was not remembered", "user", user, "error", err.Error())
 		return
 	}
 	rest.SetCookie(ctx, s.newDeviceCookie(u.Email, token))
 }
 
-func (s *service) storeKnownClient(ctx context.Context, u identity.User, token string) error {
-	ctx = table.WithoutAttachment(table.Within(ctx, identity.UserPrefix))
-	known, err := s.readKnownClients(ctx, u)
+func (s *service) storeKnownClient(ctx context.Context, user, token string) (identity.User, error) {
+	u, known, err := s.readClientsAndUser(ctx, user)
 	if err != nil {
-		return err
+		return u, err
 	}
 	cond := table.Equal("version", known.Version)
 	if known.Version == 0 {
@@ -187,11 +205,26 @@ func (s *service) storeKnownClient(ctx context.Context, u identity.User, token s
 	}
 	it, err := table.NewItem(knownClientsKey(u.ID), known)
 	if err != nil {
-		return err
+		return u, err
 	}
 	it.Expires = s.Clock.Now().Add(deviceTTL)
 	_, err = s.Table.Write(ctx, table.Put(it, cond))
-	return fault.Wrap("remember client of "+u.ID, err)
+	return u, fault.Wrap("remember client of "+u.ID, err)
+}
+
+// readClientsAndUser returns a user and the user's known clients, in one round trip.
+func (s *service) readClientsAndUser(ctx context.Context, user string) (u identity.User, known knownClients, err error) {
+	rows, err := s.Table.BatchGet(ctx, identity.UserKey(user), knownClientsKey(user))
+	if err != nil {
+		return u, known, fmt.Errorf("read known clients of %s: %w", user, err)
+	}
+	if u, err = table.Decode[identity.User](rows[identity.UserKey(user)]); err != nil {
+		return u, known, err
+	}
+	if row, found := rows[knownClientsKey(user)]; found {
+		known, err = table.Decode[knownClients](row)
+	}
+	return u, known.since(u), err
 }
 
 // addDevice adds a device. Above the maximum, the devices that never came back go first: a program that keeps no cookies

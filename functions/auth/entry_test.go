@@ -78,7 +78,7 @@ func TestLogIn_RoundTrips(t *testing.T) {
 	arrive := func(person string) func(ctx context.Context) error {
 		back := in.goOut("google", person)
 		return func(ctx context.Context) error {
-			_, err := in.s.completeOAuth(ctx,
+			_, err := remembering(in.s, in.s.completeOAuth)(ctx,
 				&completeOAuthInput{
 					Provider: "google", Code: back.Get("code"), State: back.Get("state"),
 					Issuer: back.Get("iss"),
@@ -95,7 +95,7 @@ func TestLogIn_RoundTrips(t *testing.T) {
 		{"log-in", 15, func(ctx context.Context) error {
 			b := &logInInput{}
 			b.Body.Email, b.Body.Password = ada, password
-			_, err := in.s.logIn(ctx, b)
+			_, err := remembering(in.s, in.s.logIn)(ctx, b)
 			return err
 		}},
 		{"a code", 5, func(ctx context.Context) error {

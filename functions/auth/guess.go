@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/engine/ratelimit"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -27,6 +28,27 @@ var (
 		knownDevice: {Name: "code-device", PerDay: 50, PerYear: 200},
 	}
 )
+
+// logInByPassword returns the account of the address if the password is right, within the limits of guesses.
+func (s *service) logInByPassword(ctx context.Context, address, password string) (identity.User, error) {
+	u, err := s.accounts.Find(ctx, address)
+	if err != nil {
+		return u, err
+	}
+	c, err := s.identifyClient(ctx, address, u)
+	if err != nil {
+		return u, err
+	}
+	forgive, err := s.takePasswordGuess(ctx, c)
+	if err != nil {
+		return u, err
+	}
+	u, err = s.authenticate(ctx, u, password)
+	if !fault.Is(err, fault.Unauthenticated) {
+		forgive(ctx)
+	}
+	return u, err
+}
 
 // takePasswordGuess counts a log-in as a wrong guess before its password is checked. Call forgive if it was not wrong.
 // It counts also for addresses without an account. A refused log-in writes nothing and hashes nothing.

@@ -84,7 +84,7 @@ func (s *service) setPasswordByPage(ctx context.Context, in *linkFormInput) (res
 	if err != nil {
 		return passwordPage(strings.TrimPrefix(fault.Message(err), "password: "), http.StatusBadRequest), nil
 	}
-	if err = s.replacePassword(withAuthPartitions(ctx), u, password, use); err != nil {
+	if err = s.completeReset(withAuthPartitions(ctx), u, password, use); err != nil {
 		return answerLinkFailure(err)
 	}
 	audit.NoteChange(ctx, audit.Change{Target: u.ID})

@@ -44,32 +44,7 @@ func (s *service) logIn(ctx context.Context, in *logInInput) (sessions.LoggedIn,
 	if err != nil {
 		return sessions.LoggedIn{}, err
 	}
-	out, err := s.sessions.Begin(ctx, u, sessions.Options{Org: in.Body.TenantID})
-	if err == nil {
-		s.rememberClient(ctx, u)
-	}
-	return out, err
-}
-
-// logInByPassword returns the account of the address if the password is right, within the limits of guesses.
-func (s *service) logInByPassword(ctx context.Context, address, password string) (identity.User, error) {
-	u, err := s.accounts.Find(ctx, address)
-	if err != nil {
-		return u, err
-	}
-	c, err := s.identifyClient(ctx, address, u)
-	if err != nil {
-		return u, err
-	}
-	forgive, err := s.takePasswordGuess(ctx, c)
-	if err != nil {
-		return u, err
-	}
-	u, err = s.authenticate(ctx, u, password)
-	if !fault.Is(err, fault.Unauthenticated) {
-		forgive(ctx)
-	}
-	return u, err
+	return s.sessions.Begin(ctx, u, sessions.Options{Org: in.Body.TenantID})
 }
 
 // logInByToken logs in a person by a Google ID token that the client has obtained.
@@ -93,11 +68,7 @@ func (s *service) logInByClaim(ctx context.Context, c accounts.Claim, org string
 	if err != nil {
 		return sessions.LoggedIn{}, err
 	}
-	out, err := s.sessions.Begin(ctx, u, sessions.Options{Org: org})
-	if err == nil {
-		s.rememberClient(ctx, u)
-	}
-	return out, err
+	return s.sessions.Begin(ctx, u, sessions.Options{Org: org})
 }
 
 // authenticate checks the password of an account, or of none. It reveals problems of an account only to a caller who

@@ -97,7 +97,7 @@ func registerLogin(g *rest.Group, s *service) {
 		"sign-on; or too many log-ins failed, of this address or from where the request comes. A log-in sets a " +
 		"cookie, which lets this device log in while the log-ins of others fail."
 	op.Credentials = true
-	rest.Handle(g, op, s.logIn)
+	rest.Handle(g, op, remembering(s, s.logIn))
 
 	op = publicOp("refresh", http.MethodPost, "/auth/refresh", "Exchange a refresh token for new tokens")
 	op.Description = "The refresh token dies by this. Using it again within 10 seconds is 401 and nothing more, so " +
@@ -138,7 +138,7 @@ func registerOAuth(g *rest.Group, s *service) {
 			"Google does for gmail.com and Workspace domains; else 403: log in with the password. 401: the state " +
 			"or the code is unknown, used, expired or of another provider, or the person did not agree.",
 		Public: true, Writes: true, Statuses: []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound},
-	}, s.completeOAuth)
+	}, remembering(s, s.completeOAuth))
 }
 
 func (s *service) getSigningKeys(ctx context.Context, _ *struct{}) (rest.Raw, error) {

@@ -86,7 +86,7 @@ func (s *service) resetPassword(ctx context.Context, in *resetInput) (Message, e
 	if err = checkPassword(in.Body.Password, u.Email); err != nil { // once more: now the address is known
 		return Message{}, err
 	}
-	if err = s.replacePassword(ctx, u, in.Body.Password, use); err != nil {
+	if err = s.completeReset(ctx, u, in.Body.Password, use); err != nil {
 		return Message{}, err
 	}
 	return Message{"the password is changed and every session has ended: log in with it"}, nil
@@ -154,14 +154,13 @@ func (s *service) authorizeByTicket(ctx context.Context, token string) (u identi
 	return u, table.Delete(k, table.Exists()), err
 }
 
-// replacePassword sets a new password. The known devices and sources of the account are forgotten, apart from the client
-// of this request.
-func (s *service) replacePassword(ctx context.Context, u identity.User, password string, use table.Write) error {
+// completeReset sets a new password. The known devices and sources of the account are forgotten, apart from the client of
+// this request.
+func (s *service) completeReset(ctx context.Context, u identity.User, password string, use table.Write) error {
 	if err := s.setPassword(ctx, u, password, use); err != nil {
 		return err
 	}
-	u.Epoch++ // by setPassword
-	s.rememberClient(ctx, u)
+	s.rememberClient(ctx, u.ID)
 	return nil
 }
 

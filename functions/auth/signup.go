@@ -181,6 +181,6 @@ func (s *service) validateCode(ctx context.Context, in *validateInput) (Validate
 	if err = s.commitOnce(ctx, use, verify); err != nil {
 		return Validated{}, err
 	}
-	s.rememberClient(ctx, identity.User{ID: user, Email: address}) // a new account: its epoch is 0
+	s.rememberClient(ctx, user)
 	return Validated{Verified: true}, nil
 }

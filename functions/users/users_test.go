@@ -34,8 +34,7 @@ func TestInvitingAndJoining(t *testing.T) {
 		row.Changes.Before != nil || row.Changes.After == nil {
 		t.Errorf("record %+v", row)
 	}
-	eve := s.User("eve")
-	s.Must(s.People.AcceptInvitations(s.Context(), eve, ""))
+	s.acceptInvitation("eve")
 	got = apitest.Data[User](s.as("ada", "GET /users/{}", apitest.Email("eve"), ""))
 	if got.Status != active || got.Name != "EVE" || !got.EmailVerified || got.JoinedAt == nil || got.InvitedAt != nil ||
 		got.Roles[0].RoleID != "editor" || got.Roles[0].AssignmentID == nil {
@@ -222,7 +221,7 @@ func TestChangingAnInvitation(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	s.as("ada", "PATCH /users/{}", apitest.Email("eve"), `{"status":"active"}`).Want(400, "not joined")
-	s.Must(s.People.AcceptInvitations(s.Context(), s.User("eve"), "")) // it holds: ada gave the role, not adam
+	s.acceptInvitation("eve") // it holds: ada gave the role, not adam
 	if a := apitest.Read[identity.Access](s.Fixture, identity.AccessKey(here)); a.Owners != 2 {
 		t.Errorf("counted %+v", a)
 	}
@@ -235,7 +234,9 @@ func TestChangingAnInvitation(t *testing.T) {
 		row.Changes.Before == nil || row.Changes.After != nil {
 		t.Errorf("record %+v", row)
 	}
-	s.Must(s.People.AcceptInvitations(s.Context(), s.User("joe"), ""))
+	if all := s.invitationsOf("joe"); all.Total != 0 {
+		t.Errorf("withdrawn and still there: %+v", all)
+	}
 	s.as("ada", "GET /users/{}", apitest.Email("joe"), "").Want(404)
 }
 
@@ -401,7 +402,7 @@ func TestRoundTrips(t *testing.T) {
 		request, whom, body string
 		most                int
 	}{
-		{"POST /users", "", `{"email":"eve@example.com"}`, 10},
+		{"POST /users", "", `{"email":"eve@example.com"}`, 11},
 		{"GET /users/{}", apitest.Email("bob"), "", 2},
 		{"GET /users/{}", apitest.Email("eve"), "", 3},
 		{"GET /users/{}", apitest.Email("nobody"), "", 3},
@@ -412,6 +413,7 @@ func TestRoundTrips(t *testing.T) {
 		{"GET /users", "", "", 3},
 		{"GET /users/me", "", "", 1},
 		{"PATCH /users/me", "", `{"name":"Ada"}`, 2},
+		{"GET /invitations", "", "", 2},
 	} {
 		got := s.as("ada", c.request, c.whom, c.body).AtMost(c.most)
 		if got.Status != 200 && c.whom != apitest.Email("nobody") {

@@ -17,8 +17,8 @@ import (
 // These limits apply to invitations. The limit to an address of one inviter protects the invited person; that of all
 // inviters is higher, so that one inviter cannot use up another's.
 var (
-	byOrganisation      = ratelimit.Rule{Name: "invitations", Max: 50, Per: time.Hour}
-	byInviterToAddress  = ratelimit.Rule{Name: "invited-by", Max: 5, Per: 24 * time.Hour}
+	byOrganisation       = ratelimit.Rule{Name: "invitations", Max: 50, Per: time.Hour}
+	byInviterToAddress   = ratelimit.Rule{Name: "invited-by", Max: 5, Per: 24 * time.Hour}
 	byEverybodyToAddress = ratelimit.Rule{Name: "invited", Max: 50, Per: 24 * time.Hour}
 )
 

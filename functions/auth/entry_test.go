@@ -92,7 +92,7 @@ func TestLogIn_RoundTrips(t *testing.T) {
 		want int
 		do   func(ctx context.Context) error
 	}{
-		{"log-in", 15, func(ctx context.Context) error {
+		{"log-in", 14, func(ctx context.Context) error {
 			b := &logInInput{}
 			b.Body.Email, b.Body.Password = ada, password
 			_, err := remembering(in.s, in.s.logIn)(ctx, b)
@@ -105,8 +105,8 @@ func TestLogIn_RoundTrips(t *testing.T) {
 			_, err := in.s.beginOAuth(ctx, &beginOAuthInput{Provider: "google"})
 			return err
 		}},
-		{"finish, the first time", 12, arrive("alice")},
-		{"finish", 10, arrive("alice")},
+		{"finish, the first time", 11, arrive("alice")},
+		{"finish", 9, arrive("alice")},
 	} {
 		if got := in.Meter(func(ctx context.Context) { in.Must(c.do(ctx)) }).RoundTrips; got != c.want {
 			t.Errorf("%s: %d round trips, want %d", c.name, got, c.want)

@@ -21,11 +21,13 @@ var Declaration = platform.Declaration{
 		Reads: []table.Partition{identity.MetaPartition, discovery.PartPartition},
 		Writes: []table.Partition{
 			inventory.AccountPartition, discovery.JobPartition, "ORG#*#REFRESH",
-			workqueue.Partition, report.ExportPartition, report.ExportDuePartition,
+			workqueue.Partition, report.ExportPartition, report.ExportDuePartition, viewPartition,
 		},
 	}),
 	Starts:  []string{discovery.Machine, report.ExportMachine},
 	Calls:   []string{inventory.Connector, archive.LinkWorker},
 	Samples: []string{"list", "list-types"},
-	Kinds:   []platform.Kind{{Name: "resource", Prefix: "res"}},
+	Kinds: []platform.Kind{
+		{Name: "resource", Prefix: "res"}, {Name: "view", Prefix: "view", Delete: "deleteView"},
+	},
 }

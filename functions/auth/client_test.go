@@ -176,7 +176,8 @@ func TestDeviceCookie(t *testing.T) {
 				t.Fatal(got)
 			}
 			got := b.cookie()
-			if !got.HttpOnly || got.SameSite != http.SameSiteStrictMode || got.Secure != c.secure || got.Path != c.path ||
+			if !got.HttpOnly || got.SameSite != http.SameSiteStrictMode || got.Secure != c.secure ||
+				got.Path != c.path ||
 				got.Domain != "" || got.MaxAge != int(deviceTTL.Seconds()) || len(got.Value) < len(deviceMark)+26 ||
 				strings.Contains(got.Name, "ada") {
 				t.Errorf("%+v", got)

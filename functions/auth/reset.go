@@ -154,8 +154,8 @@ func (s *service) authorizeByTicket(ctx context.Context, token string) (u identi
 	return u, table.Delete(k, table.Exists()), err
 }
 
-// completeReset sets a new password. The known devices and sources of the account are forgotten, apart from the client of
-// this request.
+// completeReset sets a new password. The known devices and sources of the account are forgotten, apart from the client
+// of this request.
 func (s *service) completeReset(ctx context.Context, u identity.User, password string, use table.Write) error {
 	if err := s.setPassword(ctx, u, password, use); err != nil {
 		return err

@@ -30,7 +30,7 @@ const (
 // no user. The address is empty if the service does not know its own.
 func (s *service) newLink(o codeOrder) (table.Write, string, error) {
 	token := ticketMark + rand.Text()
-	it, err := table.NewItem(s.ticketKey(token), ticket{o.user, o.epoch})
+	it, err := table.NewItem(s.ticketKey(token), o.ticket)
 	it.Expires = s.Clock.Now().Add(linkTTL)
 	if s.Settings.BaseURL == "" {
 		return table.Put(it), "", err

@@ -52,9 +52,9 @@ type Message struct {
 	Message string `json:"message" doc:"The result, or the next step"`
 }
 
-const mailLimits = "From one place, one mail a minute and five an hour go to one address at most, from all places ten " +
-	"an hour. A mail has a code, and a link to a page that sets a new password, which wrong and newer codes do not " +
-	"invalidate."
+const mailLimits = "From one place, one mail a minute and five an hour go to one address at most, from all places " +
+	"ten an hour. A mail has a code, and a link to a page that sets a new password, which wrong and newer codes do " +
+	"not invalidate."
 
 func registerSignUp(g *rest.Group, s *service) {
 	op := publicOp("signUp", http.MethodPost, "/auth/signup", "Create an account")
@@ -70,8 +70,8 @@ func registerSignUp(g *rest.Group, s *service) {
 	rest.Handle(g, op, s.requestVerification)
 
 	op = publicOp("validateCode", http.MethodPatch, "/auth/otp/validate", "Use a one-time code")
-	op.Description = "A code has 6 digits, is good for 10 minutes and dies at the fifth try. A newer code replaces it. " +
-		"After 15 wrong codes of an address in a day, or 30 in a year, its mails have a link alone, which sets a " +
+	op.Description = "A code has 6 digits, is good for 10 minutes and dies at the fifth try. A newer code replaces " +
+		"it. After 15 wrong codes of an address in a day, or 30 in a year, its mails have a link alone, which sets a " +
 		"password and verifies the address; devices and sources that have logged in to the account before have " +
 		"counts of their own."
 	rest.Handle(g, op, s.validateCode)

@@ -22,6 +22,8 @@ func mountOperations(s *service) *rest.Group {
 	registerPasswords(g, s)
 	registerLogin(g, s)
 	registerOAuth(g, s)
+	registerSessions(g, s)
+	registerPasswordChange(g, s)
 	return g
 }
 

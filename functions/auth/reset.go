@@ -22,7 +22,7 @@ const (
 // ticket lets the user replace the password, once.
 type ticket struct {
 	User  string `json:"user"`
-	Epoch int64  `json:"epoch"` // User.Epoch: a ticket ends with the sessions of its time
+	Epoch int64  `json:"epoch"` // User.CredentialEpoch: a ticket ends with the sessions of its time
 }
 
 func (s *service) ticketKey(token string) table.Key {
@@ -36,7 +36,7 @@ func (s *service) exchangeCodeForTicket(ctx context.Context, user string, use ta
 		return Validated{}, err
 	}
 	token := ticketMark + rand.Text() + rand.Text()
-	it, err := table.NewItem(s.ticketKey(token), ticket{u.ID, u.Epoch})
+	it, err := table.NewItem(s.ticketKey(token), ticket{u.ID, u.CredentialEpoch()})
 	if err != nil {
 		return Validated{}, err
 	}
@@ -144,7 +144,7 @@ func (s *service) authorizeByTicket(ctx context.Context, token string) (u identi
 		return u, use, fmt.Errorf("read reset ticket: %w", err)
 	}
 	u, err = s.findResetUser(ctx, t.User)
-	if err == nil && u.Epoch != t.Epoch {
+	if err == nil && u.CredentialEpoch() != t.Epoch {
 		err = over
 	}
 	return u, table.Delete(k, table.Exists()), err

@@ -49,7 +49,7 @@ func (a *authorizer) checkSession(c token.Claims, row table.Item, u identity.Use
 		return s, fmt.Errorf("read session %s: %w", c.Session, err)
 	case s.State != identity.SessionLive || s.User != c.User || s.Absolute <= a.Clock.Now().Unix():
 		return s, refuseRequest("session " + s.ID + " is over")
-	case s.Epoch != u.Epoch || u.Disabled:
+	case !s.IsOf(u) || u.Disabled:
 		return s, refuseRequest("sessions of " + u.ID + " were ended")
 	case s.Created.Before(a.Settings.Epoch):
 		return s, refuseRequest("session " + s.ID + " is of before the store was restored")

@@ -7,7 +7,9 @@ import (
 	"lamplighter.dev/shared/engine/mail"
 	"lamplighter.dev/shared/engine/ratelimit"
 	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/people/accounts"
+	"lamplighter.dev/shared/people/erasure"
 	"lamplighter.dev/shared/people/membership"
 )
 
@@ -18,7 +20,9 @@ var Declaration = platform.Declaration{
 	Access: rest.Access.With(membership.Access, table.Access{Writes: []table.Partition{
 		identity.AddressPartition, accounts.IdentityPartition, identity.SessionPartition,
 		codePrefix + "*", ticketPrefix + "*", oauthLoginPrefix + "*", ratelimit.Partition, mail.Partition,
+		workqueue.Partition,
 	}}),
+	Starts:  []string{erasure.Machine},
 	Seals:   []string{mail.Secret},
 	Samples: []string{"log-in"},
 }

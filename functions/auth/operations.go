@@ -24,6 +24,7 @@ func mountOperations(s *service) *rest.Group {
 	registerOAuth(g, s)
 	registerSessions(g, s)
 	registerPasswordChange(g, s)
+	registerAccountEnd(g, s)
 	return g
 }
 

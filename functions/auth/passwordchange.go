@@ -44,7 +44,7 @@ type passwordChangeInput struct{ Body PasswordChange }
 func (s *service) changePassword(ctx context.Context, in *passwordChangeInput) (Message, error) {
 	c := identity.CallerFrom(ctx)
 	if c.SSO {
-		return Message{}, errSSOAccount("change the password")
+		return Message{}, errSSOAccount("change the password of the account")
 	}
 	if err := checkPassword(in.Body.Password, c.Email); err != nil {
 		return Message{}, err
@@ -68,7 +68,7 @@ func (s *service) changePassword(ctx context.Context, in *passwordChangeInput) (
 // errSSOAccount returns the error for a session of single sign-on that would act on the whole account. The identity
 // provider of one organization must not control the account in others.
 func errSSOAccount(act string) error {
-	return fault.New(fault.Denied, "a session of single sign-on cannot %s of the account: log in with your own account",
+	return fault.New(fault.Denied, "a session of single sign-on cannot %s: log in with your own account",
 		act)
 }
 

@@ -22,6 +22,8 @@ type User struct {
 	Updated  time.Time `json:"updated"`
 	// SessionEpoch is increased to end sessions of the user, but no tokens. A change of the password does that.
 	SessionEpoch int64 `json:"sessionEpoch,omitempty"`
+	// Organisations is how many organizations the user belongs to at most, or 0 if that is not known
+	Organisations int64 `json:"organisations,omitempty"`
 }
 
 // CredentialEpoch changes whenever sessions of the user are ended together. Temporary permissions, such as tickets for a
@@ -69,11 +71,14 @@ type Member struct {
 	Disabled bool          `json:"disabled,omitempty"` // in this organization only
 	// different after each change; changes are conditional on it
 	Version int64 `json:"version"`
+	// Leaving is set when the user has deleted their account, until a worker removes the member. A leaving member is
+	// no owner.
+	Leaving bool `json:"leaving,omitempty"`
 }
 
 // Owns reports whether the member is an owner of the organization.
 func (m Member) Owns() bool {
-	return slices.ContainsFunc(m.Grants, func(g grant.Grant) bool {
+	return !m.Leaving && slices.ContainsFunc(m.Grants, func(g grant.Grant) bool {
 		return g.Role == grant.Owner && g.Scope == grant.OrgScope
 	})
 }

@@ -29,7 +29,7 @@ func TestTemplates(t *testing.T) {
 	for _, name := range []mail.Template{
 		mail.VerifyAddress, mail.VerifyContested, mail.AccountExists, mail.ResetPassword, mail.PasswordChanged,
 		mail.SessionReused,
-		mail.Invitation, mail.TokenExpiring, mail.ProviderAdded, mail.ReceiverFailing, mail.RightsEnded,
+		mail.Invitation, mail.TokenExpiring, mail.ProviderAdded, mail.AccountDeleted, mail.ReceiverFailing, mail.RightsEnded,
 		mail.DisconnectionsWaiting,
 	} {
 		t.Run(string(name), func(t *testing.T) {

@@ -2,6 +2,7 @@ package notification
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"lamplighter.dev/shared/engine/table"
@@ -31,7 +32,12 @@ func (s *Store) ForgetUser(ctx context.Context, org, user string) error {
 			return err
 		}
 	}
-	return nil
+	count := (&Channel{Personal: user}).personalCount()
+	_, err = s.table.Write(ctx, table.Update(countsKey(org), []table.Change{table.Remove(count)}, table.Has(count)))
+	if _, none := errors.AsType[*table.ConditionError](err); none {
+		return nil
+	}
+	return fault.Wrap("remove the count of personal channels of "+user, err)
 }
 
 func (s *Store) removePreferences(ctx context.Context, org, user string) error {

@@ -16,7 +16,10 @@ import (
 // Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
 	Name:   "auth",
-	Routes: []string{"/auth", "/auth/logout", "/auth/{provider}", "/auth/{provider}/{proxy+}"},
+	Routes: []string{
+		"/auth", "/auth/account", "/auth/logout", "/auth/password/change", "/auth/sessions", "/auth/sessions/{proxy+}",
+		"/auth/{provider}", "/auth/{provider}/{proxy+}",
+	},
 	Access: rest.Access.With(membership.Access, table.Access{Writes: []table.Partition{
 		identity.AddressPartition, accounts.IdentityPartition, identity.SessionPartition,
 		codePrefix + "*", ticketPrefix + "*", oauthLoginPrefix + "*", ratelimit.Partition, mail.Partition,

@@ -39,6 +39,12 @@ type PasswordChange struct {
 	Password string `json:"password" minLength:"12" maxLength:"128" doc:"The new password, 12 to 128 characters"`
 }
 
+// changedPassword is the audit row of a change.
+type changedPassword struct {
+	User    string `json:"userID"`
+	Session string `json:"onlySessionID"` // all others have ended
+}
+
 type passwordChangeInput struct{ Body PasswordChange }
 
 func (s *service) changePassword(ctx context.Context, in *passwordChangeInput) (Message, error) {
@@ -61,7 +67,7 @@ func (s *service) changePassword(ctx context.Context, in *passwordChangeInput) (
 	if err = s.replacePassword(ctx, u, c.Session, in.Body.Password); err != nil {
 		return Message{}, err
 	}
-	audit.NoteChange(ctx, audit.Change{Target: u.ID})
+	audit.NoteChange(ctx, audit.Change{Target: u.ID, After: changedPassword{u.ID, c.Session}})
 	return Message{"the password is changed, and all of your other sessions have ended"}, nil
 }
 

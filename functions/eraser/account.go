@@ -105,6 +105,7 @@ func (e *accountEraser) leaveOrganisation(ctx context.Context, org string, rest 
 	row := audit.Row{
 		Actor: rest.Email, UserID: e.in.Account, Action: "leaveOrganisation", ResourceType: "users",
 		Category: audit.Platform, Target: rest.Email,
+		Changes: audit.Changes{Before: map[string]string{"email": rest.Email, "userID": e.in.Account}},
 	}
 	return membership.New(e.Platform).RemoveDeleted(ctx, org, e.in.Account,
 		func(ctx context.Context, ws ...table.Write) error {

@@ -15,7 +15,8 @@ import (
 
 // Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
-	Name:   "auth",
+	Name:    "auth",
+	Secrets: []platform.Secret{platform.PepperSecret, platform.GoogleSecret, platform.GitHubSecret},
 	Routes: []string{
 		"/auth", "/auth/account", "/auth/logout", "/auth/password/change", "/auth/sessions", "/auth/sessions/{proxy+}",
 		"/auth/{provider}", "/auth/{provider}/{proxy+}",

@@ -64,7 +64,7 @@ func (s *service) changePassword(ctx context.Context, in *passwordChangeInput) (
 	if err != nil {
 		return Message{}, err
 	}
-	if err = s.replacePassword(ctx, u, c.Session, in.Body.Password); err != nil {
+	if err = s.storeChangedPassword(ctx, u, c.Session, in.Body.Password); err != nil {
 		return Message{}, err
 	}
 	audit.NoteChange(ctx, audit.Change{Target: u.ID, After: changedPassword{u.ID, c.Session}})
@@ -105,9 +105,9 @@ func (s *service) confirmPassword(ctx context.Context, user, current string) (id
 	return u, nil
 }
 
-// replacePassword sets a new password and mails the user. It ends all sessions but one by increasing the user's session
+// storeChangedPassword sets a new password and mails the user. It ends all sessions but one by increasing the user's session
 // epoch, and makes a mailed code for a reset invalid.
-func (s *service) replacePassword(ctx context.Context, u identity.User, session, password string) error {
+func (s *service) storeChangedPassword(ctx context.Context, u identity.User, session, password string) error {
 	hash, err := s.passwords.hashPassword(ctx, password)
 	if err != nil {
 		return err

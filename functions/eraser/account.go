@@ -102,6 +102,9 @@ func (e *accountEraser) leaveOrganisation(ctx context.Context, org string, rest 
 	if err := notification.NewStore(e.Platform).ForgetUser(inOrg, org, e.in.Account); err != nil {
 		return err
 	}
+	if err := e.erasePrivateViews(inOrg, org); err != nil {
+		return err
+	}
 	row := audit.Row{
 		Actor: rest.Email, UserID: e.in.Account, Action: "leaveOrganisation", ResourceType: "users",
 		Category: audit.Platform, Target: rest.Email,
@@ -112,6 +115,30 @@ func (e *accountEraser) leaveOrganisation(ctx context.Context, org string, rest 
 			_, err := audit.New(e.Platform).Append(ctx, org, row, ws...)
 			return err
 		})
+}
+
+// erasePrivateViews erases the saved views of resources that only the user sees.
+func (e *accountEraser) erasePrivateViews(ctx context.Context, org string) error {
+	type view struct {
+		User   string `json:"user"`
+		Shared bool   `json:"shared"`
+	}
+	for q := (table.Query{PK: table.OrgPK(org) + "VIEW", Prefix: "view_", Limit: userRows}); ; {
+		page, err := e.Table.Query(ctx, q)
+		if err != nil {
+			return fmt.Errorf("list the views of %s: %w", org, err)
+		}
+		err = e.eraseRows(ctx, page.Items, func(it table.Item) ([]table.Write, error) {
+			v, err := table.Decode[view](it)
+			if err != nil || v.User != e.in.Account || v.Shared {
+				return nil, err
+			}
+			return []table.Write{table.Delete(it.Key)}, nil
+		})
+		if q.Cursor = page.Next; err != nil || q.Cursor == "" {
+			return err
+		}
+	}
 }
 
 // erasePartition erases the rows of the user's partition except the rest, and the records that they lead to.

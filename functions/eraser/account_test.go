@@ -47,6 +47,8 @@ func (s *fixture) fillAccount() identity.User {
 		apitest.Value(store.CreateChannel(ctx, org, notification.Channel{
 			ID: "chn_" + org, Name: "Mine", Type: "email", Personal: u.ID,
 		}))(s)
+		s.putRow(table.OrgPK(org)+"VIEW", "view_1", map[string]any{"user": u.ID, "createdBy": u.Email})
+		s.putRow(table.OrgPK(org)+"VIEW", "view_2", map[string]any{"user": "usr_ada"})
 	}
 	u = apitest.Read[identity.User](s.Fixture, identity.UserKey(u.ID))
 	for range 2 {
@@ -132,6 +134,7 @@ func TestEraseAccount_LeavesNothing(t *testing.T) {
 		workqueue.WorkKey(in.JobID).PK + " " + in.JobID, "USR#" + u.ID + " ENDED",
 	})
 	for _, org := range evesOrgs {
+		s.Equal("views of others", len(apitest.Rows[map[string]any](s.Fixture, table.OrgPK(org)+"VIEW")), 1)
 		s.Equal(org, s.listChanges(org), []string{u.Email + " " + u.ID + " " + u.Email})
 		a := apitest.Read[identity.Access](s.Fixture, identity.AccessKey(org))
 		if a.Members != 1 || a.Owners != 1 {

@@ -13,6 +13,7 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
 )
 
@@ -54,6 +55,16 @@ func SourceIP(ctx context.Context) string {
 		return host
 	}
 	return x.r.RemoteAddr
+}
+
+// UserAgent returns the User-Agent header of the request with the context ctx, without control characters and of at
+// most 200 characters. It returns "" outside of a request.
+func UserAgent(ctx context.Context) string {
+	x, ok := ctx.Value(exchangeKey{}).(*exchange)
+	if !ok {
+		return ""
+	}
+	return fault.CleanText(x.r.UserAgent(), 200)
 }
 
 // wellFormed is the form of a client's X-Request-Id that is recorded.

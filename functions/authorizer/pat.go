@@ -53,7 +53,7 @@ func (a *authorizer) identifyPATUser(at userInOrg, hash string, found map[table.
 	case !t.Live(u, a.Clock.Now(), a.Settings.Epoch):
 		return identified{}, refuseRequest("token " + t.ID + " is over")
 	}
-	grants, err := a.decodeGrants(at, found)
+	rights, err := a.decodeRights(at, found)
 	if err != nil {
 		return identified{}, err
 	}
@@ -62,7 +62,7 @@ func (a *authorizer) identifyPATUser(at userInOrg, hash string, found map[table.
 	}
 	c := identity.Caller{
 		Org: at.org, User: u.ID, Email: u.Email, Method: identity.MethodPAT, SSO: t.SSO != "",
-		Grants: grants,
+		Grants: rights.grants,
 	}
 	return identified{c, a.preparePATUse(hash, t)}, nil
 }

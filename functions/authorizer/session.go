@@ -30,10 +30,13 @@ func (a *authorizer) identifyBySession(ctx context.Context, token string) (ident
 	if err != nil {
 		return identity.Caller{}, err
 	}
-	grants, err := a.decodeGrants(at, found)
+	rights, err := a.decodeRights(at, found)
+	if err == nil {
+		err = a.checkSSO(s, u, rights)
+	}
 	return identity.Caller{
 		Org: c.Org, User: c.User, Email: u.Email, Session: c.Session, Method: identity.MethodToken, SSO: s.SSO != "",
-		Grants: grants,
+		Grants: rights.grants,
 	}, err
 }
 

@@ -2,7 +2,6 @@ package identity
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"lamplighter.dev/shared/api/identity/grant"
@@ -42,6 +41,8 @@ type OrganisationRecord struct {
 	ChosenPreferences
 	// mail domains whose users must sign in through the organization's identity provider
 	SSO []string `json:"ssoDomains,omitempty"`
+	// hours after which a session of single sign-on must ask the identity provider again; 0 means DefaultSSOHours
+	SSOHours int `json:"ssoHours,omitempty"`
 	// a user other than the creator chose the name, so the creator has no claim to it
 	Loose bool `json:"loose,omitempty"`
 	// like Access.Ended: the organization is not offered for choosing
@@ -49,10 +50,7 @@ type OrganisationRecord struct {
 }
 
 // DemandsSSO reports whether a user with the address must sign in through the identity provider of o.
-func (o OrganisationRecord) DemandsSSO(address string) bool {
-	_, domain, _ := strings.Cut(address, "@")
-	return slices.Contains(o.SSO, domain)
-}
+func (o OrganisationRecord) DemandsSSO(address string) bool { return demandsSSO(o.SSO, address) }
 
 // Member is a user in an organization, with their grants. Grants are stored without policies.
 type Member struct {
@@ -83,6 +81,10 @@ type Access struct {
 	Owners     int64                 `json:"owners"`
 	// the organization is being deleted; all requests are refused
 	Ended bool `json:"ended,omitempty"`
+	// SSODomains and SSOHours are copies of OrganisationRecord.SSO and SSOHours. They change in one transaction with
+	// those, so that every request is judged by them.
+	SSODomains []string `json:"ssoDomains,omitempty"`
+	SSOHours   int      `json:"ssoHours,omitempty"`
 }
 
 // CustomRole is a role made by an organization.

@@ -28,21 +28,21 @@ const (
 
 // startSession stores a session of u in org, and returns it with its first refresh token. The identity provider of the
 // organization sso vouched for u, if sso is not empty.
-func (s Sessions) startSession(ctx context.Context, u identity.User, org, sso string) (identity.Session, refreshToken,
-	error,
+func (s Sessions) startSession(ctx context.Context, a userOrganisations, org, sso string) (identity.Session,
+	refreshToken, error,
 ) {
-	now := s.Clock.Now()
+	u, now, lifetime := a.User, s.Clock.Now(), a.lifetime(sso)
 	t := newRefreshToken(strings.ToLower(rand.Text()), 1)
 	sess := identity.Session{
 		ID: t.session, User: u.ID, Org: org, SSO: sso, Epoch: u.Epoch, State: identity.SessionLive,
 		Hash: t.storedHash(s.Settings.CodeKey()), Gen: t.gen, Rotated: now.Unix(),
-		Idle: now.Add(idleTTL).Unix(), Absolute: now.Add(absoluteTTL).Unix(), Created: now,
+		Idle: now.Add(idleTTL).Unix(), Absolute: now.Add(lifetime).Unix(), Created: now,
 	}
 	it, err := table.NewItem(identity.SessionKey(sess.ID), sess)
 	if err != nil {
 		return sess, t, err
 	}
-	it.Expires = now.Add(absoluteTTL)
+	it.Expires = now.Add(lifetime)
 	_, err = s.Table.Write(ctx, table.Put(it, table.Absent()))
 	return sess, t, fault.Wrap("begin session of "+u.ID, err)
 }
@@ -124,6 +124,6 @@ func (s Sessions) signAccessToken(ctx context.Context, sess identity.Session) (s
 	now := s.Clock.Now()
 	return s.Tokens.Sign(ctx, token.Claims{
 		User: sess.User, Org: sess.Org, Session: sess.ID, ID: id.New("jti", now),
-		Issued: now, Expires: now.Add(token.TTL),
+		Issued: now, Expires: now.Add(s.accessTTL(sess)),
 	})
 }

@@ -6,7 +6,6 @@ import (
 
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
-	"lamplighter.dev/shared/api/identity/token"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/engine/mail"
 	"lamplighter.dev/shared/engine/table"
@@ -71,7 +70,7 @@ func (s Sessions) Begin(ctx context.Context, u identity.User, how Options) (Logg
 	if err != nil {
 		return LoggedIn{}, err
 	}
-	sess, t, err := s.startSession(ctx, u, org, how.SSO)
+	sess, t, err := s.startSession(ctx, a, org, how.SSO)
 	if err != nil {
 		return LoggedIn{}, err
 	}
@@ -103,6 +102,9 @@ func (s Sessions) Refresh(ctx context.Context, token, wanted string) (LoggedIn, 
 	}
 	if a.includes(sess.Org) { // an erased organization must not be written to
 		audit.NoteActor(ctx, sess.Org, "", "")
+	}
+	if err = s.checkAge(sess, a); err != nil {
+		return LoggedIn{}, err
 	}
 	org, err := s.chooseOrganisation(ctx, a, orgChoice{wanted, sess.Org, sess.SSO})
 	if err != nil && sess.Hash == t.storedHash(s.Settings.CodeKey()) && sess.State == identity.SessionLive {
@@ -162,7 +164,7 @@ func (s Sessions) newLoggedIn(ctx context.Context, sess identity.Session, t refr
 	}
 	out := LoggedIn{
 		AccessToken: access, RefreshToken: t.clientText(s.Settings.CodeKey()), TokenType: "Bearer",
-		ExpiresIn: int(token.TTL.Seconds()), Tenants: make([]OrganisationChoice, len(a.organisations)),
+		ExpiresIn: int(s.accessTTL(sess).Seconds()), Tenants: make([]OrganisationChoice, len(a.organisations)),
 		User: Person{a.ID, a.Email, a.Name},
 	}
 	for i, o := range a.organisations {

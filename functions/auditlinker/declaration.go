@@ -3,13 +3,14 @@ package auditlinker
 import (
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/people/attempts"
 )
 
 // Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
 	Name:     "auditlinker",
 	Share:    1,
-	Access:   audit.LinkAccess,
+	Access:   audit.LinkAccess.With(attempts.Access),
 	Schedule: "rate(1 minute)",
 	Samples:  []string{"schedule"},
 }

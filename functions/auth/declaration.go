@@ -8,6 +8,7 @@ import (
 	"lamplighter.dev/shared/engine/ratelimit"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/people/accounts"
+	"lamplighter.dev/shared/people/attempts"
 	"lamplighter.dev/shared/people/membership"
 )
 
@@ -18,6 +19,7 @@ var Declaration = platform.Declaration{
 	Access: rest.Access.With(membership.Access, table.Access{Writes: []table.Partition{
 		identity.AddressPartition, accounts.IdentityPartition, identity.SessionPartition,
 		codePrefix + "*", ticketPrefix + "*", oauthLoginPrefix + "*", ratelimit.Partition, mail.Partition,
+		attempts.Partition,
 	}}),
 	Seals:   []string{mail.Secret},
 	Samples: []string{"log-in"},

@@ -67,7 +67,7 @@ func registerSignUp(g *rest.Group, s *service) {
 
 	op = publicOp("validateCode", http.MethodPatch, "/auth/otp/validate", "Use a one-time code")
 	op.Description = "A code has 6 digits, is good for 10 minutes and dies at the fifth try. A newer code replaces it."
-	rest.Handle(g, op, s.validateCode)
+	rest.Handle(g, op, s.validateCodeCounted)
 }
 
 func registerPasswords(g *rest.Group, s *service) {
@@ -80,7 +80,7 @@ func registerPasswords(g *rest.Group, s *service) {
 	op = publicOp("resetPassword", http.MethodPatch, "/auth/password/reset", "Set a new password")
 	op.Description = "With the resetToken that PATCH /auth/otp/validate gave, or with e-mail and code. Every session " +
 		"of the user ends."
-	rest.Handle(g, op, s.resetPassword)
+	rest.Handle(g, op, s.resetPasswordCounted)
 }
 
 func registerLogin(g *rest.Group, s *service) {
@@ -90,7 +90,7 @@ func registerLogin(g *rest.Group, s *service) {
 		"but the address is not verified yet, or the organization is not one of the user's, or wants single " +
 		"sign-on; or too many log-ins failed, of this address or from where the request comes."
 	op.Credentials = true
-	rest.Handle(g, op, s.logIn)
+	rest.Handle(g, op, s.logInCounted)
 
 	op = publicOp("refresh", http.MethodPost, "/auth/refresh", "Exchange a refresh token for new tokens")
 	op.Description = "The refresh token dies by this. Using it again within 10 seconds is 401 and nothing more, so " +

@@ -88,6 +88,7 @@ func (s *service) resetPassword(ctx context.Context, in *resetInput) (Message, e
 	if err = s.setPassword(ctx, u, in.Body.Password, use); err != nil {
 		return Message{}, err
 	}
+	s.countReset(ctx, u)
 	return Message{"the password is changed and every session has ended: log in with it"}, nil
 }
 

@@ -37,7 +37,8 @@ func (a *authorizer) identifyByPAT(ctx context.Context, secret string, wished []
 	if err != nil {
 		return identified{}, err
 	}
-	return a.identifyPATUser(at, hash, found)
+	e, err := a.identifyPATUser(at, hash, found)
+	return e, refuseUser(at, err)
 }
 
 // identifyPATUser checks the rows of a token, and those of its user in the organization.

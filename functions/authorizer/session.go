@@ -16,6 +16,12 @@ func (a *authorizer) identifyBySession(ctx context.Context, token string) (ident
 	if err != nil {
 		return identity.Caller{}, err
 	}
+	caller, err := a.identifySessionUser(ctx, c)
+	return caller, refuseUser(userInOrg{c.User, c.Org}, err)
+}
+
+// identifySessionUser returns the holder of the session that a verified token names.
+func (a *authorizer) identifySessionUser(ctx context.Context, c token.Claims) (identity.Caller, error) {
 	at := userInOrg{c.User, c.Org}
 	session := identity.SessionKey(c.Session)
 	found, err := a.readRows(ctx, append(at.rowKeys(), session)...)

@@ -149,8 +149,11 @@ func UserKey(user string) table.Key { return table.Key{PK: UserPrefix + user, SK
 
 // AddressKey returns the key of an e-mail address. It does not contain the address.
 func AddressKey(pepper []byte, address string) table.Key {
-	return table.Key{PK: AddressPrefix + Digest(pepper, "email", address), SK: "U"}
+	return AddressKeyOf(Digest(pepper, "email", address))
 }
+
+// AddressKeyOf returns the key of the e-mail address with a digest.
+func AddressKeyOf(digest string) table.Key { return table.Key{PK: AddressPrefix + digest, SK: "U"} }
 
 // SessionKey returns the key of a session.
 func SessionKey(session string) table.Key { return table.Key{PK: SessionPrefix + session, SK: "S"} }

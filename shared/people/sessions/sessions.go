@@ -1,6 +1,7 @@
 package sessions
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -10,6 +11,7 @@ import (
 	"lamplighter.dev/shared/engine/mail"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/people/attempts"
 	"lamplighter.dev/shared/people/membership"
 )
 
@@ -68,6 +70,9 @@ func (s Sessions) Begin(ctx context.Context, u identity.User, how Options) (Logg
 	}
 	org, err := s.chooseOrganisation(ctx, a, orgChoice{wanted: how.Org, sso: how.SSO})
 	if err != nil {
+		if how.SSO == "" { // else the request's own row is in that organization's log
+			s.countNotAdmitted(ctx, attempts.LogIn, a, how.Org)
+		}
 		return LoggedIn{}, err
 	}
 	sess, t, err := s.startSession(ctx, a, org, how.SSO)
@@ -100,9 +105,6 @@ func (s Sessions) Refresh(ctx context.Context, token, wanted string) (LoggedIn, 
 	if err != nil {
 		return LoggedIn{}, err
 	}
-	if a.includes(sess.Org) { // an erased organization must not be written to
-		audit.NoteActor(ctx, sess.Org, "", "")
-	}
 	if err = s.checkAge(sess, a); err != nil {
 		return LoggedIn{}, err
 	}
@@ -110,9 +112,11 @@ func (s Sessions) Refresh(ctx context.Context, token, wanted string) (LoggedIn, 
 	if err != nil && sess.Hash == t.storedHash(s.Settings.CodeKey()) && sess.State == identity.SessionLive {
 		// A request for an organization that does not admit the user does not use the token up. A used token is still
 		// detected.
+		s.countNotAdmitted(ctx, attempts.Refresh, a, cmp.Or(wanted, sess.Org))
 		return LoggedIn{}, err
 	}
 	if t, err = s.rotateRefreshToken(ctx, t, org); err != nil {
+		s.countRefused(ctx, u, sess.Org, err)
 		return LoggedIn{}, err
 	}
 	audit.NoteActor(ctx, org, u.ID, u.Email)

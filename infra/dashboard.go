@@ -47,6 +47,7 @@ func (v *service) graphs(s Stage) []graph {
 		{"Refused credentials", labelled(
 			measured(s, "refusedLogIns"), measured(s, "refusedCodes"), measured(s, "refusedTokens"))},
 		{"Log", labelled(lamplighter("errors-"+s.Name, "Sum"), lamplighter("limits-"+s.Name, "Sum"))},
+		{"Refused credentials", labelled(lamplighter("refusedCredentials-"+s.Name, "Sum"))},
 	}
 }
 

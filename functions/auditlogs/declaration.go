@@ -10,7 +10,8 @@ import (
 
 // Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
-	Name: "auditlogs",
+	Name:    "auditlogs",
+	Secrets: []platform.Secret{platform.PepperSecret},
 	Access: attempts.Access.With(table.Access{
 		Appends: []table.Partition{audit.Partition, identity.MetaPartition},
 	}),

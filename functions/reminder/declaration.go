@@ -11,8 +11,9 @@ import (
 
 // Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
-	Name:  "reminder",
-	Share: 1,
+	Name:    "reminder",
+	Share:   1,
+	Secrets: []platform.Secret{platform.PepperSecret}, // seals audit entries
 	Access: audit.Access.With(table.Access{
 		Reads: []table.Partition{
 			identity.PATPartition, identity.UserPartition, identity.DirectoryPartition, identity.MemberPartition,

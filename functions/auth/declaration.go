@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"lamplighter.dev/functions/auth/secondfactor"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
@@ -17,8 +18,9 @@ var Declaration = platform.Declaration{
 	Routes: []string{"/auth", "/auth/logout", "/auth/{provider}", "/auth/{provider}/{proxy+}"},
 	Access: rest.Access.With(membership.Access, table.Access{Writes: []table.Partition{
 		identity.AddressPartition, accounts.IdentityPartition, identity.SessionPartition,
-		codePrefix + "*", ticketPrefix + "*", oauthLoginPrefix + "*", ratelimit.Partition, mail.Partition,
+		codePrefix + "*", ticketPrefix + "*", oauthLoginPrefix + "*", secondfactor.ChallengePartition, ratelimit.Partition, mail.Partition,
 	}}),
-	Seals:   []string{mail.Secret},
+	Seals:   []string{mail.Secret, secondfactor.Secret},
+	Opens:   []string{secondfactor.Secret},
 	Samples: []string{"log-in"},
 }

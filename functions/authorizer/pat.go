@@ -53,17 +53,17 @@ func (a *authorizer) identifyPATUser(at userInOrg, hash string, found map[table.
 	case !t.Live(u, a.Clock.Now(), a.Settings.Epoch):
 		return identified{}, refuseRequest("token " + t.ID + " is over")
 	}
-	grants, err := a.decodeGrants(at, found)
+	rights, err := a.decodeRights(at, found)
 	if err != nil {
 		return identified{}, err
 	}
 	if err = a.checkPATLogin(at, t, u, found); err != nil {
 		return identified{}, err
 	}
-	c := identity.Caller{
+	c := admitCaller(identity.Caller{
 		Org: at.org, User: u.ID, Email: u.Email, Method: identity.MethodPAT, SSO: t.SSO != "",
-		Grants: grants,
-	}
+		SecondFactor: u.SecondFactorAt(a.Clock.Now(), 0),
+	}, rights, t.MeetsMFA(u))
 	return identified{c, a.preparePATUse(hash, t)}, nil
 }
 

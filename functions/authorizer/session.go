@@ -30,11 +30,11 @@ func (a *authorizer) identifyBySession(ctx context.Context, token string) (ident
 	if err != nil {
 		return identity.Caller{}, err
 	}
-	grants, err := a.decodeGrants(at, found)
-	return identity.Caller{
+	rights, err := a.decodeRights(at, found)
+	return admitCaller(identity.Caller{
 		Org: c.Org, User: c.User, Email: u.Email, Session: c.Session, Method: identity.MethodToken, SSO: s.SSO != "",
-		Grants: grants,
-	}, err
+		SecondFactor: u.SecondFactorAt(a.Clock.Now(), s.Proved),
+	}, rights, s.MeetsMFA(u)), err
 }
 
 // checkSession returns the session of a token. It refuses a session that has ended, that belongs to another user or
@@ -51,6 +51,8 @@ func (a *authorizer) checkSession(c token.Claims, row table.Item, u identity.Use
 		return s, refuseRequest("session " + s.ID + " is over")
 	case s.Epoch != u.Epoch || u.Disabled:
 		return s, refuseRequest("sessions of " + u.ID + " were ended")
+	case s.Pending:
+		return s, refuseRequest("session " + s.ID + " waits for a second factor")
 	case s.Created.Before(a.Settings.Epoch):
 		return s, refuseRequest("session " + s.ID + " is of before the store was restored")
 	case s.SSO != "" && s.SSO != c.Org:

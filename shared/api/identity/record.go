@@ -20,7 +20,12 @@ type User struct {
 	Disabled bool      `json:"disabled,omitempty"`
 	Created  time.Time `json:"created"`
 	Updated  time.Time `json:"updated"`
+	TOTP     bool      `json:"totp,omitempty"`     // codes of an authenticator app are set up
+	Passkeys int64     `json:"passkeys,omitempty"` // number of passkeys
 }
+
+// HasSecondFactor reports whether u has set up a second factor, so that the password alone does not log in.
+func (u User) HasSecondFactor() bool { return u.TOTP || u.Passkeys > 0 }
 
 // AddressRow holds the user of an e-mail address.
 type AddressRow struct {
@@ -83,6 +88,8 @@ type Access struct {
 	Owners     int64                 `json:"owners"`
 	// the organization is being deleted; all requests are refused
 	Ended bool `json:"ended,omitempty"`
+	// a copy of the setting: the organization admits only log-ins with a second factor
+	RequireMFA bool `json:"requireMFA,omitempty"`
 }
 
 // CustomRole is a role made by an organization.
@@ -124,6 +131,10 @@ type Session struct {
 	// the organization whose identity provider vouched for the user; the session works only in it
 	SSO     string    `json:"sso,omitempty"`
 	Created time.Time `json:"created"`
+	Factors []string  `json:"factors,omitempty"` // how the user proved their identity: FactorPassword, …
+	Proved  int64     `json:"proved,omitempty"`  // Unix seconds of the last proof of a second factor; 0 for none
+	// a sign-in at a provider by a user with a second factor: nothing but a refresh with the second factor is accepted
+	Pending bool `json:"pending,omitempty"`
 }
 
 // The states of a session.

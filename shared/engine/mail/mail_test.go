@@ -30,15 +30,15 @@ func TestTemplates(t *testing.T) {
 		mail.VerifyAddress, mail.VerifyContested, mail.AccountExists, mail.ResetPassword, mail.PasswordChanged,
 		mail.SessionReused,
 		mail.Invitation, mail.TokenExpiring, mail.ProviderAdded, mail.ReceiverFailing, mail.RightsEnded,
-		mail.DisconnectionsWaiting,
+		mail.DisconnectionsWaiting, mail.SecondFactorChanged, mail.SecondFactorGuessed, mail.SecondFactorDemanded,
 	} {
 		t.Run(string(name), func(t *testing.T) {
 			m, err := mail.RenderMessage(mail.Mail{Template: name, To: "ada@example.com", Data: map[string]string{
 				"code": "042137", "organisation": "Ærø & Søn, Inc.", "inviter": "eve@example.com", "name": "CI",
 				"expires": "24 March 2026",
 				"kind":    "notification channel", "what": "- webhook CI (whk_1): paused\n",
-				"id":      "chan_01k6v0e4y0c2b7m9q8r5t3w1xz",
-				"waiting": "30", "connected": "200",
+				"id":     "chan_01k6v0e4y0c2b7m9q8r5t3w1xz",
+				"change": "A passkey was added.", "waiting": "30", "connected": "200",
 			}}, "mail_1", at)
 			if err != nil {
 				t.Fatal(err)

@@ -26,17 +26,20 @@ const (
 	reuseGraceSeconds = 10
 )
 
-// startSession stores a session of u in org, and returns it with its first refresh token. The identity provider of the
-// organization sso vouched for u, if sso is not empty.
-func (s Sessions) startSession(ctx context.Context, u identity.User, org, sso string) (identity.Session, refreshToken,
-	error,
+// startSession stores a session of u in org, and returns it with its first refresh token.
+func (s Sessions) startSession(ctx context.Context, u identity.User, org string, how Options) (identity.Session,
+	refreshToken, error,
 ) {
 	now := s.Clock.Now()
 	t := newRefreshToken(strings.ToLower(rand.Text()), 1)
 	sess := identity.Session{
-		ID: t.session, User: u.ID, Org: org, SSO: sso, Epoch: u.Epoch, State: identity.SessionLive,
+		ID: t.session, User: u.ID, Org: org, SSO: how.SSO, Epoch: u.Epoch, State: identity.SessionLive,
 		Hash: t.storedHash(s.Settings.CodeKey()), Gen: t.gen, Rotated: now.Unix(),
 		Idle: now.Add(idleTTL).Unix(), Absolute: now.Add(absoluteTTL).Unix(), Created: now,
+		Factors: how.Factors, Pending: how.Pending,
+	}
+	if how.Proved {
+		sess.Proved = now.Unix()
 	}
 	it, err := table.NewItem(identity.SessionKey(sess.ID), sess)
 	if err != nil {
@@ -47,16 +50,20 @@ func (s Sessions) startSession(ctx context.Context, u identity.User, org, sso st
 	return sess, t, fault.Wrap("begin session of "+u.ID, err)
 }
 
-// rotateRefreshToken exchanges the refresh token for the next one. It uses one conditional write, so one of several
-// concurrent calls succeeds. The others learn the reason from the item that the write found.
-func (s Sessions) rotateRefreshToken(ctx context.Context, t refreshToken, org string) (refreshToken, error) {
+// rotateRefreshToken exchanges the refresh token for the next one, and makes other changes of the session. It uses one
+// conditional write, so one of several concurrent calls succeeds. The others learn the reason from the item that the
+// write found.
+func (s Sessions) rotateRefreshToken(ctx context.Context, t refreshToken, changes []table.Change) (refreshToken,
+	error,
+) {
 	now := s.Clock.Now()
 	next := newRefreshToken(t.session, t.gen+1)
 	hash := t.storedHash(s.Settings.CodeKey())
-	err := s.Table.Transact(ctx, table.Update(identity.SessionKey(t.session), []table.Change{
+	changes = append([]table.Change{
 		table.Set("prev", hash), table.Set("hash", next.storedHash(s.Settings.CodeKey())), table.Set("gen", next.gen),
-		table.Set("rotated", now.Unix()), table.Set("idle", now.Add(idleTTL).Unix()), table.Set("org", org),
-	},
+		table.Set("rotated", now.Unix()), table.Set("idle", now.Add(idleTTL).Unix()),
+	}, changes...)
+	err := s.Table.Transact(ctx, table.Update(identity.SessionKey(t.session), changes,
 		table.Equal("state", identity.SessionLive), table.Equal("hash", hash),
 		table.Greater("abs", now.Unix()), table.Greater("idle", now.Unix()),
 	))

@@ -15,7 +15,7 @@ import (
 // pages of other origins cannot use them. WebAuthn knows no IP addresses, so a service at a loopback address is used at
 // localhost.
 func relyingParty(base string) (*webauthn.WebAuthn, error) {
-	host, origin, err := parseOrigin(base)
+	host, origin, err := Origin(base)
 	if err != nil {
 		return nil, err
 	}
@@ -39,8 +39,8 @@ func relyingParty(base string) (*webauthn.WebAuthn, error) {
 	return rp, nil
 }
 
-// parseOrigin returns the host and the origin of the service's address.
-func parseOrigin(base string) (host, origin string, err error) {
+// Origin returns the host and the origin of the service's address.
+func Origin(base string) (host, origin string, err error) {
 	u, err := url.Parse(base)
 	if err != nil || u.Hostname() == "" {
 		return "", "", fault.New(fault.Invalid, "passkeys are not possible here yet: the operator of this deployment has to "+

@@ -445,3 +445,38 @@ func TestSecondFactors_ChangesNeedAFreshProofAndASession(t *testing.T) {
 	}
 	e.Call(pat, "GET /auth/mfa").Want(403)
 }
+
+// A person who comes back from a provider cannot send a code there: the session waits for it.
+func TestSecondFactor_AfterASignInAtAProvider(t *testing.T) {
+	in := newProviderFixture(t)
+	first := in.signIn("google")
+	user := userOf(first)["id"].(string)
+	e := &enrolled{fixture: in.fixture, caller: in.callerOf(first)}
+	e.setUp()
+	e.demand(apitest.Org, "Strict", true)
+	e.Clock.Advance(time.Minute)
+
+	waiting := in.signIn("google")
+	if s := in.sessionOf(waiting); !s.Pending || s.Proved != 0 || !slices.Equal(s.Factors, []string{"provider"}) {
+		t.Errorf("session %+v", s)
+	}
+	if tenants := waiting["tenants"].([]any); len(tenants) != 0 {
+		t.Errorf("it tells of %v", tenants)
+	}
+	refused := in.want(403, "POST", "/auth/refresh", map[string]any{"refreshToken": waiting["refreshToken"]})
+	if !strings.HasPrefix(refused["message"].(string), "a second factor is needed: ") {
+		t.Errorf("%v", refused)
+	}
+	in.want(403, "POST", "/auth/refresh", map[string]any{"refreshToken": waiting["refreshToken"], "otp": e.wrongCode()})
+	got := in.want(200, "POST", "/auth/refresh", map[string]any{"refreshToken": waiting["refreshToken"], "otp": e.code()})
+	if s := in.sessionOf(got); s.Pending || s.Proved == 0 || s.Org != apitest.Org || s.User != user {
+		t.Errorf("session %+v", s)
+	}
+
+	token := in.google.Sign(t, in.google.Claims("alice"))
+	body := map[string]any{"provider": "google", "token": token}
+	in.want(403, "POST", "/auth/login", body)
+	e.Clock.Advance(time.Minute)
+	body["otp"] = e.code()
+	in.want(200, "POST", "/auth/login", body)
+}

@@ -71,6 +71,7 @@ func TestPasskeys_FromRegistrationToRemoval(t *testing.T) {
 		t.Errorf("session %+v", s)
 	}
 	second := newAuthenticator(t, a.origin, a.rp)
+	e.Clock.Advance(time.Second)
 	if again := e.register(second, ""); again.Name != "Passkey" || len(again.RecoveryCodes) != 0 {
 		t.Errorf("the second: %+v", again)
 	}

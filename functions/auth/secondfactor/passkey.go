@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-webauthn/webauthn/protocol"
@@ -31,8 +32,6 @@ type storedPasskey struct {
 
 	Count      int64               `json:"count"` // the authenticator's count of its signatures
 	Credential webauthn.Credential `json:"credential"`
-
-	key table.Key
 }
 
 // passkeyKey returns the key of a passkey. It follows from the credential, so that one is registered once.
@@ -44,7 +43,7 @@ func passkeyKey(user string, credential []byte) table.Key {
 func decodePasskeys(rows []table.Item) ([]storedPasskey, error) {
 	var out []storedPasskey
 	for _, row := range rows {
-		if len(row.SK) <= len(listPrefix+passkeyPrefix) || row.SK[:len(listPrefix+passkeyPrefix)] != listPrefix+passkeyPrefix {
+		if !strings.HasPrefix(row.SK, identity.SecondFactorPrefix+passkeyPrefix) {
 			continue
 		}
 		k, err := table.Decode[storedPasskey](row)
@@ -52,10 +51,9 @@ func decodePasskeys(rows []table.Item) ([]storedPasskey, error) {
 			return nil, err
 		}
 		k.Credential.Authenticator.SignCount = uint32(k.Count) //nolint:gosec // it was one
-		k.key = row.Key
 		out = append(out, k)
 	}
-	slices.SortFunc(out, func(a, b storedPasskey) int { return a.Created.Compare(b.Created) })
+	slices.SortFunc(out, func(a, b storedPasskey) int { return strings.Compare(a.ID, b.ID) }) // IDs sort by time
 	return out, nil
 }
 

@@ -27,7 +27,6 @@ const (
 	recoveryName  = "RECOVERY" // the unused recovery codes
 	passkeyPrefix = "PASSKEY#" // and the digest of the credential's ID
 	seenPrefix    = "SEEN#"    // and the digest of a source that a code was accepted from
-	listPrefix    = "MFA#"     // of all of them
 	maxRecords    = 1000       // of a user, far more than there can be
 	seenTTL       = 90 * 24 * time.Hour
 )
@@ -61,7 +60,7 @@ func (f Factors) ReadStatus(ctx context.Context, user string) (Status, error) {
 	}
 	var out Status
 	for _, row := range rows {
-		switch name := strings.TrimPrefix(row.SK, listPrefix); {
+		switch name := strings.TrimPrefix(row.SK, identity.SecondFactorPrefix); {
 		case name == appName:
 			out.TOTP = true
 		case name == recoveryName:

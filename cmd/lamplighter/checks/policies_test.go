@@ -25,6 +25,9 @@ var open = map[string]string{
 	"logOut": oneself, "getOwnProfile": oneself, "updateOwnProfile": oneself, "leaveOrganisation": oneself,
 	"listPermissions":          oneself,
 	"listPersonalAccessTokens": oneself, "createPersonalAccessToken": oneself, "revokePersonalAccessToken": oneself,
+	"beginPasskeyLogIn": anonymous, "confirmPasskeyLogIn": anonymous,
+	"getSecondFactors": oneself, "beginTOTP": oneself, "confirmTOTP": oneself, "removeTOTP": oneself,
+	"beginPasskey": oneself, "confirmPasskey": oneself, "removePasskey": oneself,
 	"listOrganisations": oneself, "createOrganisation": "who belongs to none makes one",
 	"listPolicies": "the catalogue is the same for everybody",
 

@@ -187,8 +187,8 @@ func (op *Op) denialMessage(c identity.Caller) string {
 			"as tenantID"
 	}
 	if identity.Holds(c, op.Policy) {
-		return "permission denied: " + op.Policy +
-			" is needed on the whole organization; your grants of it reach only teams or resources"
+		return "permission denied: " + op.Policy + " is needed on the whole organization; your grants of it reach only " +
+			scopeList(c.Scopes(op.Policy))
 	}
 	return "permission denied: " + op.Policy + " is needed"
 }
@@ -197,6 +197,28 @@ func (op *Op) denialMessage(c identity.Caller) string {
 func barredMessage(org string) string {
 	return "a second factor is needed in organization " + org + ": set one up with POST /auth/mfa/totp or POST " +
 		"/auth/mfa/passkeys; if you have one, send refreshToken and otp to POST /auth/refresh, or log in with a passkey"
+}
+
+// maxNamedScopes is how many scopes of a caller a denial names.
+const maxNamedScopes = 3
+
+// scopeList returns the scopes for a message: "team:team_1 and resource:res_1".
+func scopeList(s grant.Scopes) string {
+	var all []string
+	for _, id := range s.Teams {
+		all = append(all, "team:"+id)
+	}
+	for _, id := range s.Resources {
+		all = append(all, "resource:"+id)
+	}
+	if more := len(all) - maxNamedScopes; more > 0 {
+		all = append(all[:maxNamedScopes], fmt.Sprintf("%d more", more))
+	}
+	last := len(all) - 1
+	if last < 1 {
+		return strings.Join(all, "")
+	}
+	return strings.Join(all[:last], ", ") + " and " + all[last]
 }
 
 // bodyOf returns the type of an input's field Body, or nil.

@@ -10,6 +10,7 @@ import (
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/people/accounts"
 	"lamplighter.dev/shared/people/membership"
+	"lamplighter.dev/shared/people/passkeys"
 )
 
 // Declaration lists the resources that this function uses.
@@ -23,5 +24,6 @@ var Declaration = platform.Declaration{
 	}}),
 	Seals:   []string{mail.Secret, secondfactor.Secret},
 	Opens:   []string{secondfactor.Secret},
+	Calls:   []string{passkeys.Worker},
 	Samples: []string{"log-in"},
 }

@@ -201,7 +201,7 @@ func (s *service) proveFactor(ctx context.Context, u identity.User, p factorProo
 	case !u.HasSecondFactor():
 		return "", fault.New(fault.Invalid, "otp: you have no second factor; set one up with POST /auth/mfa/totp")
 	case p.assertion != nil:
-		factor, err = s.factors.ProvePasskey(ctx, u, p.assertion.encode())
+		factor, err = s.factors.ProvePasskey(ctx, u, p.assertion.assertion())
 	case p.otp != "":
 		factor, err = s.factors.ProveCode(ctx, u, requestSource(ctx), p.otp)
 	default:

@@ -2,11 +2,9 @@ package auth
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"strings"
 
-	"lamplighter.dev/functions/auth/secondfactor"
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
@@ -91,7 +89,7 @@ func (s *service) confirmPasskey(ctx context.Context, in *confirmPasskeyInput) (
 		}
 	}
 	audit.NoteChange(ctx, audit.Change{Target: c.User.ID, After: factorEvent{"passkey " + name}})
-	k, codes, err := s.factors.Register(ctx, c, secondfactor.NewPasskey{Name: name, Credential: in.Body.encode()})
+	k, codes, err := s.factors.Register(ctx, c, in.Body.newPasskey(name))
 	return AddedPasskey{newPasskeyRecord(k), append([]string{}, codes...)}, err
 }
 
@@ -152,7 +150,7 @@ func (s *service) confirmPasskeyLogIn(ctx context.Context, in *confirmPasskeyLog
 	if err := s.takeRateLimit(ctx, passkeysPerSource, requestSource(ctx)); err != nil {
 		return sessions.LoggedIn{}, err
 	}
-	u, err := s.factors.LogIn(ctx, in.Body.encode())
+	u, err := s.factors.LogIn(ctx, in.Body.assertion())
 	if err != nil {
 		return sessions.LoggedIn{}, err
 	}
@@ -163,13 +161,4 @@ func (s *service) confirmPasskeyLogIn(ctx context.Context, in *confirmPasskeyLog
 	return s.sessions.Begin(ctx, u, sessions.Options{
 		Org: in.Body.TenantID, Factors: []string{identity.FactorPasskey}, Proved: true,
 	})
-}
-
-// encode returns v in JSON. The types of bodies can always be encoded.
-func encode(v any) json.RawMessage {
-	b, err := json.Marshal(v)
-	if err != nil {
-		panic(err)
-	}
-	return b
 }

@@ -2,9 +2,12 @@ package auth
 
 import (
 	"cmp"
+	"encoding/base64"
 	"encoding/json"
+	"time"
 
-	"github.com/go-webauthn/webauthn/protocol"
+	"lamplighter.dev/functions/auth/secondfactor"
+	"lamplighter.dev/shared/people/passkeys"
 )
 
 // The types of this file are the JSON forms of WebAuthn Level 3, section 5.1, with the members that this service uses.
@@ -12,15 +15,15 @@ import (
 
 // PasskeyCreationOptions is PublicKeyCredentialCreationOptionsJSON.
 type PasskeyCreationOptions struct {
-	RP                     PasskeyService         `json:"rp"`
-	User                   PasskeyUser            `json:"user"`
-	Challenge              string                 `json:"challenge" doc:"Good for one registration within 5 minutes"`
-	PubKeyCredParams       []PasskeyAlgorithm     `json:"pubKeyCredParams" doc:"Accepted algorithms, best first"`
-	Timeout                int                    `json:"timeout" doc:"Milliseconds"`
-	ExcludeCredentials     []PasskeyDescriptor    `json:"excludeCredentials" doc:"The passkeys that the user has"`
-	AuthenticatorSelection PasskeyAuthenticator   `json:"authenticatorSelection"`
-	Attestation            string                 `json:"attestation" doc:"Always none"`
-	Extensions             map[string]interface{} `json:"extensions" doc:"None are asked for"`
+	RP                     PasskeyService       `json:"rp"`
+	User                   PasskeyUser          `json:"user"`
+	Challenge              string               `json:"challenge" doc:"Good for one registration within 5 minutes"`
+	PubKeyCredParams       []PasskeyAlgorithm   `json:"pubKeyCredParams" doc:"Accepted algorithms, best first"`
+	Timeout                int                  `json:"timeout" doc:"Milliseconds"`
+	ExcludeCredentials     []PasskeyDescriptor  `json:"excludeCredentials" doc:"The passkeys that the user has"`
+	AuthenticatorSelection PasskeyAuthenticator `json:"authenticatorSelection"`
+	Attestation            string               `json:"attestation" doc:"Always none"`
+	Extensions             map[string]any       `json:"extensions" doc:"None are asked for"`
 }
 
 // PasskeyService is the service that a passkey is for.
@@ -65,34 +68,36 @@ type PasskeyRequestOptions struct {
 	UserVerification string              `json:"userVerification" doc:"Always required"`
 }
 
-func newCreationOptions(o protocol.PublicKeyCredentialCreationOptions) PasskeyCreationOptions {
-	handle, _ := o.User.ID.(protocol.URLEncodedBase64)
+// timeout is how long a browser waits for the user, in milliseconds.
+const timeout = int(secondfactor.ChallengeTTL / time.Millisecond)
+
+const (
+	publicKey = "public-key"
+	required  = "required"
+)
+
+func newCreationOptions(r secondfactor.Registration) PasskeyCreationOptions {
 	out := PasskeyCreationOptions{
-		RP:        PasskeyService{o.RelyingParty.ID, o.RelyingParty.Name},
-		User:      PasskeyUser{handle.String(), o.User.Name, o.User.DisplayName},
-		Challenge: o.Challenge.String(), Timeout: o.Timeout, ExcludeCredentials: []PasskeyDescriptor{},
-		AuthenticatorSelection: PasskeyAuthenticator{
-			string(o.AuthenticatorSelection.ResidentKey), true, string(o.AuthenticatorSelection.UserVerification),
+		RP: PasskeyService{r.Host, "Lamplighter"},
+		User: PasskeyUser{
+			base64.RawURLEncoding.EncodeToString([]byte(r.User.ID)), r.User.Email, r.User.Name,
 		},
-		Attestation: string(o.Attestation), Extensions: map[string]any{},
+		Challenge: r.Challenge, Timeout: timeout, ExcludeCredentials: []PasskeyDescriptor{},
+		AuthenticatorSelection: PasskeyAuthenticator{required, true, required},
+		Attestation:            "none", Extensions: map[string]any{},
 	}
-	for _, p := range o.Parameters {
-		out.PubKeyCredParams = append(out.PubKeyCredParams, PasskeyAlgorithm{string(p.Type), int(p.Algorithm)})
+	for _, alg := range passkeys.Algorithms() {
+		out.PubKeyCredParams = append(out.PubKeyCredParams, PasskeyAlgorithm{publicKey, alg})
 	}
-	for _, d := range o.CredentialExcludeList {
-		known := PasskeyDescriptor{d.CredentialID.String(), string(d.Type), []string{}}
-		for _, t := range d.Transport {
-			known.Transports = append(known.Transports, string(t))
-		}
-		out.ExcludeCredentials = append(out.ExcludeCredentials, known)
+	for _, id := range r.Known {
+		out.ExcludeCredentials = append(out.ExcludeCredentials,
+			PasskeyDescriptor{base64.RawURLEncoding.EncodeToString(id), publicKey, []string{}})
 	}
 	return out
 }
 
-func newRequestOptions(o protocol.PublicKeyCredentialRequestOptions) PasskeyRequestOptions {
-	return PasskeyRequestOptions{
-		o.Challenge.String(), o.Timeout, o.RelyingPartyID, []PasskeyDescriptor{}, string(o.UserVerification),
-	}
+func newRequestOptions(o secondfactor.LogInOptions) PasskeyRequestOptions {
+	return PasskeyRequestOptions{o.Challenge, timeout, o.Host, []PasskeyDescriptor{}, required}
 }
 
 // PasskeyAttestation is the response of an authenticator to a registration.
@@ -118,9 +123,10 @@ type PasskeyRegistration struct {
 	Credential *PasskeyCredential `json:"credential,omitempty" doc:"The credential, in place of its members beside name"`
 }
 
-// encode returns the credential in the form of the library.
-func (r PasskeyRegistration) encode() json.RawMessage {
-	return encode(*cmp.Or(r.Credential, &r.PasskeyCredential))
+// newPasskey returns the credential with its name.
+func (r PasskeyRegistration) newPasskey(name string) secondfactor.NewPasskey {
+	c := cmp.Or(r.Credential, &r.PasskeyCredential)
+	return secondfactor.NewPasskey{Name: name, ClientData: c.Response.ClientDataJSON, Credential: encode(c)}
 }
 
 // PasskeySignature is the response of an authenticator to a log-in.
@@ -139,7 +145,12 @@ type PasskeyAssertion struct {
 	Response PasskeySignature `json:"response,omitzero" doc:"The response of the authenticator"`
 }
 
-func (a PasskeyAssertion) encode() json.RawMessage { return encode(a) }
+func (a *PasskeyAssertion) assertion() secondfactor.Assertion {
+	return secondfactor.Assertion{
+		CredentialID: a.RawID, ClientData: a.Response.ClientDataJSON, UserHandle: a.Response.UserHandle,
+		Response: encode(a),
+	}
+}
 
 // PasskeyLogInAssertion is the body of POST /auth/login/passkey/confirm.
 type PasskeyLogInAssertion struct {
@@ -149,6 +160,15 @@ type PasskeyLogInAssertion struct {
 	Credential *PasskeyAssertion `json:"credential,omitempty" doc:"The assertion, in place of its members"`
 }
 
-func (l PasskeyLogInAssertion) encode() json.RawMessage {
-	return encode(*cmp.Or(l.Credential, &l.PasskeyAssertion))
+func (l *PasskeyLogInAssertion) assertion() secondfactor.Assertion {
+	return cmp.Or(l.Credential, &l.PasskeyAssertion).assertion()
+}
+
+// encode returns v in JSON. The types of bodies can always be encoded.
+func encode(v any) json.RawMessage {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return b
 }

@@ -2,11 +2,11 @@ package secondfactor
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"time"
-
-	"github.com/go-webauthn/webauthn/webauthn"
 
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/engine/table"
@@ -19,7 +19,10 @@ const ChallengePrefix = "PASSKEY#"
 // ChallengePartition holds the challenges of passkeys.
 const ChallengePartition table.Partition = ChallengePrefix + "*"
 
-const challengeTTL = 5 * time.Minute
+// ChallengeTTL is how long a challenge is good.
+const ChallengeTTL = 5 * time.Minute
+
+const challengeSize = 32 // bytes; WebAuthn wants 16 at least
 
 // The purposes of a challenge.
 const (
@@ -29,24 +32,27 @@ const (
 
 // challenge is an issued challenge. The challenge itself is not in its key.
 type challenge struct {
-	Purpose string               `json:"purpose"`
-	User    string               `json:"user,omitempty"`    // who registers a passkey
-	Address string               `json:"address,omitempty"` // digest of the address that a log-in was begun for
-	Session webauthn.SessionData `json:"session"`
+	Purpose string `json:"purpose"`
+	User    string `json:"user,omitempty"`    // who registers a passkey
+	Address string `json:"address,omitempty"` // digest of the address that a log-in was begun for
 }
 
 func (f Factors) challengeKey(text string) table.Key {
 	return table.Key{PK: ChallengePrefix + identity.Digest(f.Settings.CodeKey(), "passkey", text), SK: "C"}
 }
 
-func (f Factors) storeChallenge(ctx context.Context, c challenge) error {
-	it, err := table.NewItem(f.challengeKey(c.Session.Challenge), c)
+// issueChallenge stores a new challenge, and returns its text in base64url.
+func (f Factors) issueChallenge(ctx context.Context, c challenge) (string, error) {
+	raw := make([]byte, challengeSize)
+	_, _ = rand.Read(raw) // crypto/rand never fails
+	text := base64.RawURLEncoding.EncodeToString(raw)
+	it, err := table.NewItem(f.challengeKey(text), c)
 	if err != nil {
-		return err
+		return "", err
 	}
-	it.Expires = f.Clock.Now().Add(challengeTTL)
+	it.Expires = f.Clock.Now().Add(ChallengeTTL)
 	_, err = f.Table.Write(table.Within(ctx, ChallengePrefix), table.Put(it, table.Absent()))
-	return fault.Wrap("store a challenge", err)
+	return text, fault.Wrap("store a challenge", err)
 }
 
 // useChallenge returns an issued challenge and ends it: of several requests with one challenge, one succeeds.
@@ -68,5 +74,5 @@ func (f Factors) useChallenge(ctx context.Context, text, purpose string) (challe
 
 // errChallenge returns the same error for a challenge that is unknown, used, too old, or for something else.
 func errChallenge() error {
-	return fault.New(fault.Unauthenticated, "the challenge is unknown, used or older than 5 minutes: begin again")
+	return fault.New(fault.Invalid, "the challenge is unknown, used or older than 5 minutes: begin again")
 }

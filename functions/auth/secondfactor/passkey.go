@@ -7,13 +7,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-webauthn/webauthn/protocol"
-	"github.com/go-webauthn/webauthn/webauthn"
-
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
+	"lamplighter.dev/shared/people/passkeys"
 )
 
 const maxPasskeys = 20 // of a user
@@ -29,9 +27,7 @@ type Passkey struct {
 // storedPasskey is the record of a passkey.
 type storedPasskey struct {
 	Passkey
-
-	Count      int64               `json:"count"` // the authenticator's count of its signatures
-	Credential webauthn.Credential `json:"credential"`
+	passkeys.Record
 }
 
 // passkeyKey returns the key of a passkey. It follows from the credential, so that one is registered once.
@@ -50,7 +46,6 @@ func decodePasskeys(rows []table.Item) ([]storedPasskey, error) {
 		if err != nil {
 			return nil, err
 		}
-		k.Credential.Authenticator.SignCount = uint32(k.Count) //nolint:gosec // it was one
 		out = append(out, k)
 	}
 	slices.SortFunc(out, func(a, b storedPasskey) int { return strings.Compare(a.ID, b.ID) }) // IDs sort by time
@@ -65,102 +60,74 @@ func (f Factors) readPasskeys(ctx context.Context, user string) ([]storedPasskey
 	return decodePasskeys(rows)
 }
 
-// holder is a user with passkeys, in the form of the library.
-type holder struct {
-	identity.User
-
-	passkeys []storedPasskey
+// Registration is what a client needs to register a passkey.
+type Registration struct {
+	Host, Challenge string
+	User            identity.User
+	Known           [][]byte // IDs of the credentials that the user has
 }
 
-func (h holder) WebAuthnID() []byte          { return []byte(h.ID) }
-func (h holder) WebAuthnName() string        { return h.Email }
-func (h holder) WebAuthnDisplayName() string { return h.Name }
-
-func (h holder) WebAuthnCredentials() []webauthn.Credential {
-	out := make([]webauthn.Credential, len(h.passkeys))
-	for i, k := range h.passkeys {
-		out[i] = k.Credential
-	}
-	return out
-}
-
-// BeginRegistration returns the options for a new passkey of u.
-func (f Factors) BeginRegistration(ctx context.Context, u identity.User) (protocol.PublicKeyCredentialCreationOptions,
-	error,
-) {
-	var none protocol.PublicKeyCredentialCreationOptions
-	rp, err := relyingParty(f.Settings.BaseURL)
+// BeginRegistration begins to add a passkey of u.
+func (f Factors) BeginRegistration(ctx context.Context, u identity.User) (Registration, error) {
+	rp, err := findRelyingParty(f.Settings.BaseURL)
 	if err != nil {
-		return none, err
+		return Registration{}, err
 	}
-	h := holder{User: u}
-	if h.passkeys, err = f.readPasskeys(ctx, u.ID); err != nil {
-		return none, err
-	}
-	if len(h.passkeys) >= maxPasskeys {
-		return none, fault.New(fault.Conflict, "you have %d passkeys, and more are not possible: remove one", maxPasskeys)
-	}
-	out, session, err := rp.BeginRegistration(h,
-		webauthn.WithExclusions(webauthn.Credentials(h.WebAuthnCredentials()).CredentialDescriptors()))
+	keys, err := f.readPasskeys(ctx, u.ID)
 	if err != nil {
-		return none, fault.NewWithCause(fault.Internal, err, "begin to register a passkey of %s", u.ID)
+		return Registration{}, err
 	}
-	return out.Response, f.storeChallenge(ctx, challenge{Purpose: toRegister, User: u.ID, Session: *session})
+	if len(keys) >= maxPasskeys {
+		return Registration{}, fault.New(fault.Conflict, "you have %d passkeys, and more are not possible: remove one",
+			maxPasskeys)
+	}
+	out := Registration{Host: rp.ID, User: u}
+	for _, k := range keys {
+		out.Known = append(out.Known, k.CredentialID)
+	}
+	out.Challenge, err = f.issueChallenge(ctx, challenge{Purpose: toRegister, User: u.ID})
+	return out, err
 }
 
 // NewPasskey is a passkey to be registered.
 type NewPasskey struct {
 	Name       string
+	ClientData string          // clientDataJSON of the credential, in base64url
 	Credential json.RawMessage // RegistrationResponseJSON of the W3C
 }
 
-// Register stores a passkey of c.User. It returns recovery codes if the user has none yet.
+// Register stores a passkey of c.User. It returns recovery codes if the user has no second factor yet.
 func (f Factors) Register(ctx context.Context, c Change, n NewPasskey) (Passkey, []string, error) {
-	parsed, err := protocol.ParseCredentialCreationResponseBytes(n.Credential)
-	if err != nil {
-		return Passkey{}, nil, errCredential(err)
-	}
-	rp, err := relyingParty(f.Settings.BaseURL)
+	rp, err := findRelyingParty(f.Settings.BaseURL)
 	if err != nil {
 		return Passkey{}, nil, err
 	}
-	issued, err := f.useChallenge(ctx, parsed.Response.CollectedClientData.Challenge, toRegister)
+	text, err := passkeys.ChallengeOf(n.ClientData)
+	if err != nil {
+		return Passkey{}, nil, err
+	}
+	issued, err := f.useChallenge(ctx, text, toRegister)
 	if err == nil && issued.User != c.User.ID {
 		err = errChallenge()
 	}
 	if err != nil {
-		return Passkey{}, nil, fault.NewWithCause(fault.Invalid, err, "%s with POST /auth/mfa/passkeys", fault.Message(err))
+		return Passkey{}, nil, err
 	}
-	credential, err := rp.CreateCredential(holder{User: c.User}, issued.Session, parsed)
+	r, err := passkeys.Verify(ctx, f.Workers, passkeys.Ceremony{
+		RPID: rp.ID, Origin: rp.Origin, Challenge: text, User: c.User.ID, Response: n.Credential,
+	})
 	if err != nil {
-		return Passkey{}, nil, errCredential(err)
+		return Passkey{}, nil, err
 	}
-	return f.storePasskey(ctx, c, n.Name, *credential)
+	return f.storePasskey(ctx, c, n.Name, r)
 }
 
-// errCredential returns the error for a credential that the library refuses.
-func errCredential(err error) error {
-	return fault.NewWithCause(fault.Invalid, err, "the credential is not accepted: %s", explain(err))
-}
-
-// explain returns the library's reason, which contains nothing of the request.
-func explain(err error) string {
-	if e, ok := err.(*protocol.Error); ok && e.Details != "" { //nolint:errorlint // the outermost is the reason
-		return fault.CleanText(e.Details, 140)
-	}
-	return "it does not verify"
-}
-
-func (f Factors) storePasskey(ctx context.Context, c Change, name string, credential webauthn.Credential) (Passkey,
+func (f Factors) storePasskey(ctx context.Context, c Change, name string, r passkeys.Record) (Passkey,
 	[]string, error,
 ) {
 	now := f.Clock.Now()
-	credential.Attestation = webauthn.CredentialAttestation{} // it is not asked for, and not kept
-	k := storedPasskey{
-		Passkey: Passkey{ID: id.New("pk", now), Name: name, Created: now},
-		Count:   int64(credential.Authenticator.SignCount), Credential: credential,
-	}
-	it, err := table.NewItem(passkeyKey(c.User.ID, credential.ID), k)
+	k := storedPasskey{Passkey{ID: id.New("pk", now), Name: name, Created: now}, r}
+	it, err := table.NewItem(passkeyKey(c.User.ID, r.CredentialID), k)
 	if err != nil {
 		return Passkey{}, nil, err
 	}
@@ -189,7 +156,7 @@ func (f Factors) RemovePasskey(ctx context.Context, c Change, passkeyID string) 
 	left := c.User
 	left.Passkeys--
 	ws := []table.Write{
-		table.Delete(passkeyKey(c.User.ID, k.Credential.ID), table.Exists()), updateUser(c.User, setPasskeys(left.Passkeys)),
+		table.Delete(passkeyKey(c.User.ID, k.CredentialID), table.Exists()), updateUser(c.User, setPasskeys(left.Passkeys)),
 	}
 	if !left.HasSecondFactor() {
 		ws = append(ws, table.Delete(identity.SecondFactorKey(c.User.ID, recoveryName)))

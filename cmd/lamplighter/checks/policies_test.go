@@ -27,6 +27,9 @@ var open = map[string]string{
 	"listPermissions": oneself, "listInvitations": oneself, "acceptInvitation": oneself,
 	"declineInvitation":        oneself,
 	"listPersonalAccessTokens": oneself, "createPersonalAccessToken": oneself, "revokePersonalAccessToken": oneself,
+	"beginPasskeyLogIn": anonymous, "confirmPasskeyLogIn": anonymous,
+	"getSecondFactors": oneself, "beginTOTP": oneself, "confirmTOTP": oneself, "removeTOTP": oneself,
+	"beginPasskey": oneself, "confirmPasskey": oneself, "removePasskey": oneself,
 	"listOrganisations": oneself, "createOrganisation": "who belongs to none makes one",
 	"listPolicies": "the catalogue is the same for everybody",
 

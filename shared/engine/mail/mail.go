@@ -23,6 +23,11 @@ const (
 	Invitation      Template = "invitation"     // organisation: its name; inviter: an e-mail address
 	TokenExpiring   Template = "token_expiring" // #nosec G101 -- name: of a personal access token; expires: a date
 	ProviderAdded   Template = "provider_added"
+	// change: what was set up or removed, a sentence of this service
+	SecondFactorChanged Template = "second_factor_changed"
+	SecondFactorGuessed Template = "second_factor_guessed"
+	// organisation: its name, which demands second factors from now on
+	SecondFactorDemanded Template = "second_factor_demanded"
 	// kind: of the receiver, in the service's words; name: given by a user; id
 	ReceiverFailing Template = "receiver_failing"
 	// RightsEnded needs one line for each record that changed because its maker has lost a right. Its only key has the

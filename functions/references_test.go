@@ -66,6 +66,8 @@ var partDeletions = map[string]string{
 	"removeTeamResource": "a resource of a team",
 	"detachFromSchedule": "an attachment of a schedule", "deregisterCluster": "a registration of a cloud account",
 	"leaveOrganisation":     "removeUser for the caller",
+	"endSession":            "a session of the caller, which no other record names",
+	"deleteAccount":         "the caller's account; functions/eraser erases everything that it leads to",
 	"withdrawBillingImport": "the months of an upload, whose record stays",
 }
 

@@ -24,6 +24,7 @@ var open = map[string]string{
 	"returnFromGoogle": "it shows a browser what Google sent with it, and keeps nothing",
 
 	"logOut": oneself, "getOwnProfile": oneself, "updateOwnProfile": oneself, "leaveOrganisation": oneself,
+	"listSessions": oneself, "endSession": oneself, "changePassword": oneself, "deleteAccount": oneself,
 	"listPermissions": oneself, "listInvitations": oneself, "acceptInvitation": oneself,
 	"declineInvitation":        oneself,
 	"listPersonalAccessTokens": oneself, "createPersonalAccessToken": oneself, "revokePersonalAccessToken": oneself,

@@ -45,7 +45,7 @@ type client struct {
 	address string // keyed hash of the address
 	source  string // network source
 	device  string // known device: the hash that identifies it
-	epoch   int64  // User.Epoch: it changes with the password
+	epoch   int64  // User.Epoch: it changes with a reset of the password
 }
 
 // who returns the text under which the client is counted in its standing. Strangers are counted together, wherever they

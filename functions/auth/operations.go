@@ -23,6 +23,9 @@ func mountOperations(s *service) *rest.Group {
 	registerLinks(g, s)
 	registerLogin(g, s)
 	registerOAuth(g, s)
+	registerSessions(g, s)
+	registerPasswordChange(g, s)
+	registerAccountEnd(g, s)
 	return g
 }
 

@@ -23,11 +23,11 @@ const (
 type ticket struct {
 	// the account; empty for the link of a mail that was never sent
 	User  string `json:"user"`
-	Epoch int64  `json:"epoch"` // User.Epoch: a ticket ends with the sessions of its time
+	Epoch int64  `json:"epoch"` // User.CredentialEpoch: a ticket ends with the sessions of its time
 }
 
 // ticketFor returns a ticket for the account of u as it is now.
-func ticketFor(u identity.User) ticket { return ticket{u.ID, u.Epoch} }
+func ticketFor(u identity.User) ticket { return ticket{u.ID, u.CredentialEpoch()} }
 
 func (s *service) ticketKey(token string) table.Key {
 	return table.Key{PK: ticketPrefix + identity.Digest(s.Settings.CodeKey(), "ticket", token), SK: "T"}
@@ -151,7 +151,7 @@ func (s *service) authorizeByTicket(ctx context.Context, token string) (u identi
 		return u, use, over
 	}
 	u, err = s.findResetUser(ctx, t.User)
-	if fault.Is(err, fault.Unauthenticated) || err == nil && (u.Epoch != t.Epoch || u.Disabled) {
+	if fault.Is(err, fault.Unauthenticated) || err == nil && (u.CredentialEpoch() != t.Epoch || u.Disabled) {
 		err = over
 	}
 	return u, table.Delete(k, table.Exists()), err

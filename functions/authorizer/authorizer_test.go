@@ -40,9 +40,14 @@ func enterOrg(fx *apitest.Fixture, org string) string {
 
 func signToken(fx *apitest.Fixture, org string) string {
 	fx.Helper()
+	return signTokenOf(fx, user, sid, org)
+}
+
+func signTokenOf(fx *apitest.Fixture, user, session, org string) string {
+	fx.Helper()
 	now := fx.Platform.Clock.Now()
 	token, err := fx.Tokens.Sign(context.Background(), token.Claims{
-		User: user, Org: org, Session: sid, ID: "jti_1", Issued: now, Expires: now.Add(token.TTL),
+		User: user, Org: org, Session: session, ID: "jti_1", Issued: now, Expires: now.Add(token.TTL),
 	})
 	fx.Must(err)
 	return "Bearer " + token

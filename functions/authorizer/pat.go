@@ -64,7 +64,7 @@ func (a *authorizer) identifyPATUser(at userInOrg, hash string, found map[table.
 		Org: at.org, User: u.ID, Email: u.Email, Method: identity.MethodPAT, SSO: t.SSO != "",
 		Grants: grants,
 	}
-	return identified{c, a.preparePATUse(hash, t)}, nil
+	return identified{c, a.preparePATUse(hash, t), countsUser(u)}, nil
 }
 
 func (a *authorizer) decodeLivePAT(row table.Item) (identity.PAT, error) {

@@ -16,11 +16,19 @@ type User struct {
 	Name     string    `json:"name"`
 	Verified bool      `json:"verified"`
 	Password string    `json:"password,omitempty"` // argon2id, as a PHC string
-	Epoch    int64     `json:"epoch"`              // increased to end all sessions of the user
+	Epoch    int64     `json:"epoch"`              // increased to end all sessions and tokens of the user
 	Disabled bool      `json:"disabled,omitempty"`
 	Created  time.Time `json:"created"`
 	Updated  time.Time `json:"updated"`
+	// SessionEpoch is increased to end sessions of the user, but no tokens. A change of the password does that.
+	SessionEpoch int64 `json:"sessionEpoch,omitempty"`
+	// Organisations is how many organizations the user belongs to at most, or 0 if that is not known
+	Organisations int64 `json:"organisations,omitempty"`
 }
+
+// CredentialEpoch changes whenever sessions of the user are ended together. Temporary permissions, such as tickets for a
+// new password, end with it.
+func (u User) CredentialEpoch() int64 { return u.Epoch + u.SessionEpoch }
 
 // AddressRow holds the user of an e-mail address.
 type AddressRow struct {
@@ -65,11 +73,14 @@ type Member struct {
 	Name string `json:"name,omitempty"`
 	// different after each change; changes are conditional on it
 	Version int64 `json:"version"`
+	// Leaving is set when the user has deleted their account, until a worker removes the member. A leaving member is
+	// no owner.
+	Leaving bool `json:"leaving,omitempty"`
 }
 
 // Owns reports whether the member is an owner of the organization.
 func (m Member) Owns() bool {
-	return slices.ContainsFunc(m.Grants, func(g grant.Grant) bool {
+	return !m.Leaving && slices.ContainsFunc(m.Grants, func(g grant.Grant) bool {
 		return g.Role == grant.Owner && g.Scope == grant.OrgScope
 	})
 }
@@ -126,7 +137,26 @@ type Session struct {
 	// the organization whose identity provider vouched for the user; the session works only in it
 	SSO     string    `json:"sso,omitempty"`
 	Created time.Time `json:"created"`
+	// User.SessionEpoch at log-in, or of the change of the password that the session made
+	SessionEpoch int64 `json:"sessionEpoch,omitempty"`
+	// how the user logged in; empty in a session that an earlier version began
+	Method string `json:"method,omitempty"`
+	// network address and User-Agent of the log-in or of the last refresh
+	SourceIP  string `json:"ip,omitempty"`
+	UserAgent string `json:"agent,omitempty"`
+	Listed    bool   `json:"listed,omitempty"` // the user's list of sessions contains it
 }
+
+// IsOf reports whether the session has not ended together with other sessions of its user u.
+func (s Session) IsOf(u User) bool { return s.Epoch == u.Epoch && s.SessionEpoch == u.SessionEpoch }
+
+// The ways to log in, as Session.Method.
+const (
+	LoginEmail  = "email"
+	LoginGoogle = "google"
+	LoginGitHub = "github"
+	LoginSAML   = "saml"
+)
 
 // The states of a session.
 const (
@@ -154,6 +184,14 @@ func AddressKey(pepper []byte, address string) table.Key {
 
 // SessionKey returns the key of a session.
 func SessionKey(session string) table.Key { return table.Key{PK: SessionPrefix + session, SK: "S"} }
+
+// SessionListPrefix is the prefix of the sort keys of a user's list of sessions.
+const SessionListPrefix = "SESSION#"
+
+// SessionListKey returns the key of a session in its user's list.
+func SessionListKey(user, session string) table.Key {
+	return table.Key{PK: UserPrefix + user, SK: SessionListPrefix + session}
+}
 
 // OrganisationKey returns the key of an organization's record.
 func OrganisationKey(org string) table.Key {

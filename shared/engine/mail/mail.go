@@ -18,6 +18,7 @@ const (
 	AccountExists   Template = "account_exists"
 	ResetPassword   Template = "reset_password" // code
 	PasswordChanged Template = "password_changed"
+	AccountDeleted  Template = "account_deleted"
 	SessionReused   Template = "session_reused"
 	Invitation      Template = "invitation"     // organisation: its name; inviter: an e-mail address
 	TokenExpiring   Template = "token_expiring" // #nosec G101 -- name: of a personal access token; expires: a date

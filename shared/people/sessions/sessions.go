@@ -23,6 +23,8 @@ func New(p *platform.Platform) Sessions { return Sessions{p} }
 type Options struct {
 	Org string // the organization to work in; "" means the first one of the user
 	SSO string // the organization whose identity provider vouched for the user, or ""
+	// Method is the way in which the user logged in: identity.LoginEmail, …
+	Method string
 }
 
 // LoggedIn holds the tokens of a session, and the organizations that its user can choose from.
@@ -66,7 +68,8 @@ func (s Sessions) Begin(ctx context.Context, u identity.User, how Options) (Logg
 	if err != nil {
 		return LoggedIn{}, err
 	}
-	sess, t, err := s.startSession(ctx, u, org, how.SSO)
+	how.Org = org
+	sess, t, err := s.startSession(ctx, u, how)
 	if err != nil {
 		return LoggedIn{}, err
 	}
@@ -105,11 +108,11 @@ func (s Sessions) Refresh(ctx context.Context, token, wanted string) (LoggedIn, 
 		// detected.
 		return LoggedIn{}, err
 	}
-	if t, err = s.rotateRefreshToken(ctx, t, org); err != nil {
+	sess.Org = org
+	if t, err = s.rotateRefreshToken(ctx, t, sess); err != nil {
 		return LoggedIn{}, err
 	}
 	audit.NoteActor(ctx, org, u.ID, u.Email)
-	sess.Org = org
 	return s.newLoggedIn(ctx, sess, t, a)
 }
 
@@ -124,7 +127,7 @@ func (s Sessions) readSession(ctx context.Context, t refreshToken) (identity.Ses
 // readSessionUser reads the user of a session. It returns an error if the session can no longer be refreshed.
 func (s Sessions) readSessionUser(ctx context.Context, sess identity.Session) (identity.User, error) {
 	u, err := table.Read[identity.User](ctx, s.Table, identity.UserKey(sess.User))
-	if fault.Is(err, fault.NotFound) || err == nil && (u.Epoch != sess.Epoch || u.Disabled) {
+	if fault.Is(err, fault.NotFound) || err == nil && (!sess.IsOf(u) || u.Disabled) {
 		return u, errRefreshToken()
 	}
 	return u, fault.Wrap("read user "+sess.User, err)
@@ -145,7 +148,7 @@ func (s Sessions) EndByRefreshToken(ctx context.Context, token, user string) err
 	if err != nil {
 		return fmt.Errorf("read session %s: %w", t.session, err)
 	}
-	return s.End(ctx, sess.ID)
+	return s.End(ctx, user, sess.ID)
 }
 
 func (s Sessions) newLoggedIn(ctx context.Context, sess identity.Session, t refreshToken,

@@ -248,7 +248,7 @@ func TestCodes_OfStrangersEnd(t *testing.T) {
 	}
 	limit := codeGuesses[stranger]
 	for _, want := range []int{limit.PerDay, limit.PerYear - limit.PerDay, 0} {
-		h.Clock.Advance(24*time.Hour - time.Duration(h.Clock.Now().Sub(h.Clock.Now().Truncate(24*time.Hour))))
+		h.Clock.Advance(h.Clock.Now().Truncate(24 * time.Hour).Add(24 * time.Hour).Sub(h.Clock.Now()))
 		if got := tries(); got != want {
 			t.Errorf("%d guesses, want %d", got, want)
 		}

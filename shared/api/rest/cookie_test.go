@@ -15,6 +15,7 @@ import (
 
 // visit has an operation that answers the cookie "visit" as it came, and sets it.
 func visit(t *testing.T) (http.Handler, *apitest.Fixture) {
+	t.Helper()
 	f := apitest.New(t)
 	g := rest.NewGroup("Visits")
 	type data struct {

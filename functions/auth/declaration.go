@@ -9,6 +9,7 @@ import (
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/people/accounts"
+	"lamplighter.dev/shared/people/attempts"
 	"lamplighter.dev/shared/people/erasure"
 	"lamplighter.dev/shared/people/membership"
 )
@@ -25,6 +26,7 @@ var Declaration = platform.Declaration{
 		identity.AddressPartition, accounts.IdentityPartition, identity.SessionPartition,
 		codePrefix + "*", ticketPrefix + "*", oauthLoginPrefix + "*", ratelimit.Partition, mail.Partition,
 		workqueue.Partition,
+		attempts.Partition,
 	}}),
 	Starts:  []string{erasure.Machine},
 	Seals:   []string{mail.Secret},

@@ -77,7 +77,7 @@ func registerSignUp(g *rest.Group, s *service) {
 		"it. After 15 wrong codes of an address in a day, or 30 in a year, its mails have a link alone, which sets a " +
 		"password and verifies the address; devices and sources that have logged in to the account before have " +
 		"counts of their own."
-	rest.Handle(g, op, s.validateCode)
+	rest.Handle(g, op, s.validateCodeCounted)
 }
 
 func registerPasswords(g *rest.Group, s *service) {
@@ -89,7 +89,7 @@ func registerPasswords(g *rest.Group, s *service) {
 	op = publicOp("resetPassword", http.MethodPatch, "/auth/password/reset", "Set a new password")
 	op.Description = "With the resetToken that PATCH /auth/otp/validate gave, with the end of the link in a mail as " +
 		"resetToken, or with e-mail and code. Every session of the user ends."
-	rest.Handle(g, op, s.resetPassword)
+	rest.Handle(g, op, s.resetPasswordCounted)
 }
 
 func registerLogin(g *rest.Group, s *service) {
@@ -100,7 +100,7 @@ func registerLogin(g *rest.Group, s *service) {
 		"sign-on; or too many log-ins failed, of this address or from where the request comes. A log-in sets a " +
 		"cookie, which lets this device log in while the log-ins of others fail."
 	op.Credentials = true
-	rest.Handle(g, op, remembering(s, s.logIn))
+	rest.Handle(g, op, remembering(s, s.logInCounted))
 
 	op = publicOp("refresh", http.MethodPost, "/auth/refresh", "Exchange a refresh token for new tokens")
 	op.Description = "The refresh token dies by this. Using it again within 10 seconds is 401 and nothing more, so " +

@@ -164,6 +164,7 @@ func (s *service) completeReset(ctx context.Context, u identity.User, password s
 		return err
 	}
 	s.rememberClient(ctx, u.ID)
+	s.countReset(ctx, u)
 	return nil
 }
 

@@ -16,6 +16,7 @@ import (
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/memo"
+	"lamplighter.dev/shared/people/attempts"
 )
 
 // Function is a Lambda authorizer of type REQUEST. For an error with the text "Unauthorized" API Gateway answers 401,
@@ -30,6 +31,7 @@ type authorizer struct {
 	rateLimit *requestLimit
 	rows      rowCaches
 	patUsers  patUserCache
+	attempts  *attempts.Attempts
 }
 
 // rowCaches map the contents of rows to their decoded values. Every request reads its rows again, but decodes a row
@@ -45,7 +47,7 @@ type rowCaches struct {
 
 // Handler returns the authorizer of p.
 func Handler(p *platform.Platform) Function {
-	a := &authorizer{Platform: p, rateLimit: newRequestLimit(p), rows: rowCaches{
+	a := &authorizer{Platform: p, rateLimit: newRequestLimit(p), attempts: attempts.New(p), rows: rowCaches{
 		memo.New(decodeSession), memo.New(decodeUser), memo.New(decodeRow[identity.Member]),
 		memo.New(decodeRow[identity.Access]),
 		memo.New(decodeRow[identity.PAT]), memo.New(decodeRow[identity.OrganisationRecord]),
@@ -95,6 +97,7 @@ func (a *authorizer) decide(ctx context.Context, r *Request) (e identified,
 	e, err = a.identify(ctx, r)
 	if fault.Is(err, fault.Unauthenticated) {
 		a.Log.DebugContext(ctx, "refused a credential", "why", err.Error(), "ip", r.RequestContext.Identity.SourceIP)
+		a.countRefused(ctx, err, r)
 		return e, out, errUnauthorized
 	}
 	if err != nil {

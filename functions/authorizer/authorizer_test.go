@@ -31,6 +31,7 @@ func enterOrg(fx *apitest.Fixture, org string) string {
 	fx.Put(identity.UserKey(user), identity.User{ID: user, Email: "ada@example.com", Verified: true})
 	fx.Put(identity.SessionKey(sid), identity.Session{
 		ID: sid, User: user, Org: org, State: identity.SessionLive, Absolute: now.Add(24 * time.Hour).Unix(),
+		Created: now,
 	})
 	if org != "" {
 		fx.Put(identity.MemberKey(org, user), identity.Member{User: user, Grants: apitest.Roles(grant.Operator)})

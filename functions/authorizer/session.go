@@ -16,6 +16,12 @@ func (a *authorizer) identifyBySession(ctx context.Context, token string) (ident
 	if err != nil {
 		return identified{}, err
 	}
+	caller, err := a.identifySessionUser(ctx, c)
+	return caller, refuseUser(userInOrg{c.User, c.Org}, err)
+}
+
+// identifySessionUser returns the holder of the session that a verified token names.
+func (a *authorizer) identifySessionUser(ctx context.Context, c token.Claims) (identified, error) {
 	at := userInOrg{c.User, c.Org}
 	session := identity.SessionKey(c.Session)
 	found, err := a.readRows(ctx, append(at.rowKeys(), session)...)
@@ -30,10 +36,13 @@ func (a *authorizer) identifyBySession(ctx context.Context, token string) (ident
 	if err != nil {
 		return identified{}, err
 	}
-	grants, err := a.decodeGrants(at, found)
+	rights, err := a.decodeRights(at, found)
+	if err == nil {
+		err = a.checkSSO(s, u, rights)
+	}
 	return identified{countsUser: countsUser(u), Caller: identity.Caller{
 		Org: c.Org, User: c.User, Email: u.Email, Session: c.Session, Method: identity.MethodToken, SSO: s.SSO != "",
-		Grants: grants,
+		Grants: rights.grants,
 	}}, err
 }
 

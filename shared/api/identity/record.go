@@ -2,7 +2,6 @@ package identity
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"lamplighter.dev/shared/api/identity/grant"
@@ -50,6 +49,8 @@ type OrganisationRecord struct {
 	ChosenPreferences
 	// mail domains whose users must sign in through the organization's identity provider
 	SSO []string `json:"ssoDomains,omitempty"`
+	// hours after which a session of single sign-on must ask the identity provider again; 0 means DefaultSSOHours
+	SSOHours int `json:"ssoHours,omitempty"`
 	// a user other than the creator chose the name, so the creator has no claim to it
 	Loose bool `json:"loose,omitempty"`
 	// like Access.Ended: the organization is not offered for choosing
@@ -57,10 +58,7 @@ type OrganisationRecord struct {
 }
 
 // DemandsSSO reports whether a user with the address must sign in through the identity provider of o.
-func (o OrganisationRecord) DemandsSSO(address string) bool {
-	_, domain, _ := strings.Cut(address, "@")
-	return slices.Contains(o.SSO, domain)
-}
+func (o OrganisationRecord) DemandsSSO(address string) bool { return demandsSSO(o.SSO, address) }
 
 // Member is a user in an organization, with their grants. Grants are stored without policies.
 type Member struct {
@@ -96,6 +94,10 @@ type Access struct {
 	Owners     int64                 `json:"owners"`
 	// the organization is being deleted; all requests are refused
 	Ended bool `json:"ended,omitempty"`
+	// SSODomains and SSOHours are copies of OrganisationRecord.SSO and SSOHours. They change in one transaction with
+	// those, so that every request is judged by them.
+	SSODomains []string `json:"ssoDomains,omitempty"`
+	SSOHours   int      `json:"ssoHours,omitempty"`
 }
 
 // CustomRole is a role made by an organization.
@@ -179,8 +181,11 @@ func UserKey(user string) table.Key { return table.Key{PK: UserPrefix + user, SK
 
 // AddressKey returns the key of an e-mail address. It does not contain the address.
 func AddressKey(pepper []byte, address string) table.Key {
-	return table.Key{PK: AddressPrefix + Digest(pepper, "email", address), SK: "U"}
+	return AddressKeyOf(Digest(pepper, "email", address))
 }
+
+// AddressKeyOf returns the key of the e-mail address with a digest.
+func AddressKeyOf(digest string) table.Key { return table.Key{PK: AddressPrefix + digest, SK: "U"} }
 
 // SessionKey returns the key of a session.
 func SessionKey(session string) table.Key { return table.Key{PK: SessionPrefix + session, SK: "S"} }

@@ -27,23 +27,23 @@ const (
 	reuseGraceSeconds = 10
 )
 
-// startSession stores a session of u in how.Org, and lists it. It returns the session with its first refresh token.
-func (s Sessions) startSession(ctx context.Context, u identity.User, how Options) (identity.Session, refreshToken,
+// startSession stores a session of a's user in how.Org, and lists it. It returns the session with its first refresh token.
+func (s Sessions) startSession(ctx context.Context, a userOrganisations, how Options) (identity.Session, refreshToken,
 	error,
 ) {
-	now := s.Clock.Now()
+	u, now, lifetime := a.User, s.Clock.Now(), a.lifetime(how.SSO)
 	t := newRefreshToken(strings.ToLower(rand.Text()), 1)
 	sess := identity.Session{
 		ID: t.session, User: u.ID, Org: how.Org, SSO: how.SSO, Epoch: u.Epoch, SessionEpoch: u.SessionEpoch,
 		State: identity.SessionLive, Hash: t.storedHash(s.Settings.CodeKey()), Gen: t.gen, Rotated: now.Unix(),
-		Idle: now.Add(idleTTL).Unix(), Absolute: now.Add(absoluteTTL).Unix(), Created: now,
+		Idle: now.Add(idleTTL).Unix(), Absolute: now.Add(lifetime).Unix(), Created: now,
 		Method: how.Method, SourceIP: rest.SourceIP(ctx), UserAgent: rest.UserAgent(ctx), Listed: true,
 	}
 	it, err := table.NewItem(identity.SessionKey(sess.ID), sess)
 	if err != nil {
 		return sess, t, err
 	}
-	it.Expires = now.Add(absoluteTTL)
+	it.Expires = now.Add(lifetime)
 	listed, err := listSession(sess)
 	if err != nil {
 		return sess, t, err
@@ -139,6 +139,6 @@ func (s Sessions) signAccessToken(ctx context.Context, sess identity.Session) (s
 	now := s.Clock.Now()
 	return s.Tokens.Sign(ctx, token.Claims{
 		User: sess.User, Org: sess.Org, Session: sess.ID, ID: id.New("jti", now),
-		Issued: now, Expires: now.Add(token.TTL),
+		Issued: now, Expires: now.Add(s.accessTTL(sess)),
 	})
 }

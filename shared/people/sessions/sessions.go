@@ -1,16 +1,17 @@
 package sessions
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
-	"lamplighter.dev/shared/api/identity/token"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/engine/mail"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/people/attempts"
 )
 
 // Sessions starts and ends sessions. It has no state.
@@ -66,10 +67,13 @@ func (s Sessions) Begin(ctx context.Context, u identity.User, how Options) (Logg
 	}
 	org, err := s.chooseOrganisation(ctx, a, orgChoice{wanted: how.Org, sso: how.SSO})
 	if err != nil {
+		if how.SSO == "" { // else the request's own row is in that organization's log
+			s.countNotAdmitted(ctx, attempts.LogIn, a, how.Org)
+		}
 		return LoggedIn{}, err
 	}
 	how.Org = org
-	sess, t, err := s.startSession(ctx, u, how)
+	sess, t, err := s.startSession(ctx, a, how)
 	if err != nil {
 		return LoggedIn{}, err
 	}
@@ -99,17 +103,20 @@ func (s Sessions) Refresh(ctx context.Context, token, wanted string) (LoggedIn, 
 	if err != nil {
 		return LoggedIn{}, err
 	}
-	if a.includes(sess.Org) { // an erased organization must not be written to
-		audit.NoteActor(ctx, sess.Org, "", "")
+	if err = s.checkAge(sess, a); err != nil {
+		return LoggedIn{}, err
 	}
 	org, err := s.chooseOrganisation(ctx, a, orgChoice{wanted, sess.Org, sess.SSO})
 	if err != nil && sess.Hash == t.storedHash(s.Settings.CodeKey()) && sess.State == identity.SessionLive {
 		// A request for an organization that does not admit the user does not use the token up. A used token is still
 		// detected.
+		s.countNotAdmitted(ctx, attempts.Refresh, a, cmp.Or(wanted, sess.Org))
 		return LoggedIn{}, err
 	}
+	was := sess.Org
 	sess.Org = org
 	if t, err = s.rotateRefreshToken(ctx, t, sess); err != nil {
+		s.countRefused(ctx, u, was, err)
 		return LoggedIn{}, err
 	}
 	audit.NoteActor(ctx, org, u.ID, u.Email)
@@ -160,7 +167,7 @@ func (s Sessions) newLoggedIn(ctx context.Context, sess identity.Session, t refr
 	}
 	out := LoggedIn{
 		AccessToken: access, RefreshToken: t.clientText(s.Settings.CodeKey()), TokenType: "Bearer",
-		ExpiresIn: int(token.TTL.Seconds()), Tenants: make([]OrganisationChoice, len(a.organisations)),
+		ExpiresIn: int(s.accessTTL(sess).Seconds()), Tenants: make([]OrganisationChoice, len(a.organisations)),
 		User: Person{a.ID, a.Email, a.Name},
 	}
 	for i, o := range a.organisations {

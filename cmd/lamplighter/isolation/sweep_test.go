@@ -159,7 +159,7 @@ var plain = map[string]any{
 	"expiresAt": clock.System{}.Now().Add(24 * time.Hour).Format(time.RFC3339),
 	"type":      "start", "provider": "simulated", "resourceType": "aws-ec2", "name": "Swept", "tier": 2, "order": 1,
 	"method": "cloud_iam", "email": "intruder@example.com", "password": testenv.Password,
-	"otp": "000000", "fileName": "swept.csv", "bytes": 7, "key": "env", "amountUSD": "10", "unit": "order",
+	"otp": "000000", "filters": map[string][]string{"search": {"swept"}}, "fileName": "swept.csv", "bytes": 7, "key": "env", "amountUSD": "10", "unit": "order",
 	"value": "1", "date": "2026-11-20",
 	"eventType": "resource.failed", "enabled": true, "webhookURL": "ops@example.com", "channel": "email",
 	"url": "https://hooks.example.com/", "config": map[string]string{"token": "swept"},

@@ -40,14 +40,7 @@ func (s *service) logIn(ctx context.Context, in *logInInput) (sessions.LoggedIn,
 		return sessions.LoggedIn{}, err
 	}
 	ctx = withAuthPartitions(ctx)
-	forgive, err := s.countLoginFailure(ctx, address)
-	if err != nil {
-		return sessions.LoggedIn{}, err
-	}
-	u, err := s.authenticate(ctx, address, in.Body.Password)
-	if !fault.Is(err, fault.Unauthenticated) {
-		forgive(ctx)
-	}
+	u, err := s.logInByPassword(ctx, address, in.Body.Password)
 	if err != nil {
 		return sessions.LoggedIn{}, err
 	}
@@ -78,13 +71,9 @@ func (s *service) logInByClaim(ctx context.Context, c accounts.Claim, org string
 	return s.sessions.Begin(ctx, u, sessions.Options{Org: org})
 }
 
-// authenticate checks address and password. It reveals problems of an account only to a caller who knows its
-// password.
-func (s *service) authenticate(ctx context.Context, address, password string) (identity.User, error) {
-	u, err := s.accounts.Find(ctx, address)
-	if err != nil {
-		return u, err
-	}
+// authenticate checks the password of an account, or of none. It reveals problems of an account only to a caller who
+// knows its password.
+func (s *service) authenticate(ctx context.Context, u identity.User, password string) (identity.User, error) {
 	right, weak, err := s.passwords.verifyPassword(ctx, password, u.Password)
 	switch {
 	case err != nil:

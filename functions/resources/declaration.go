@@ -14,8 +14,9 @@ import (
 
 // Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
-	Name:   "resources",
-	Routes: []string{"/resources", "/resources/{resourceID}", "/resources/{resourceID}/{proxy+}"},
+	Name:    "resources",
+	Secrets: []platform.Secret{platform.PepperSecret},
+	Routes:  []string{"/resources", "/resources/{resourceID}", "/resources/{resourceID}/{proxy+}"},
 	Access: rest.Access.With(report.Reading, report.RecordReading, table.Access{
 		Reads: []table.Partition{identity.MetaPartition, discovery.PartPartition},
 		Writes: []table.Partition{

@@ -16,6 +16,7 @@ var kept = map[string]string{
 	"Table": "AWS::DynamoDB::Table", "Archive": "AWS::S3::Bucket", "LineItems": "AWS::S3::Bucket",
 	"SecretsKey": "AWS::KMS::Key", "SigningKey": "AWS::KMS::Key", "Pepper": "AWS::SecretsManager::Secret",
 	"DeadLetters": "AWS::SQS::Queue", "StoppedExecutions": "AWS::SQS::Queue", "Logs": "AWS::Logs::LogGroup",
+	"AccessLog":         "AWS::Logs::LogGroup",
 	"LineItemsDatabase": "AWS::Glue::Database", "LineItemsTable": "AWS::Glue::Table",
 	"Questions": "AWS::Athena::WorkGroup",
 	"Api":       "AWS::Serverless::Api", // clients know its address

@@ -37,7 +37,7 @@ func TestTemplates(t *testing.T) {
 		name := mail.Template(strings.TrimSuffix(filepath.Base(text), ".txt"))
 		t.Run(string(name), func(t *testing.T) {
 			m, err := mail.RenderMessage(mail.Mail{Template: name, To: "ada@example.com", Data: map[string]string{
-				"code": "042137", "organisation": "Ærø & Søn, Inc.", "inviter": "eve@example.com", "name": "CI",
+				"code": "042137", "link": "https://lamplighter.test/auth/password/reset/lampt_QX7", "organisation": "Ærø & Søn, Inc.", "inviter": "eve@example.com", "name": "CI",
 				"expires": "24 March 2026",
 				"kind":    "notification channel", "what": "- webhook CI (whk_1): paused\n",
 				"id":      "chan_01k6v0e4y0c2b7m9q8r5t3w1xz",
@@ -201,6 +201,39 @@ func TestAQueuedMailIsSealed(t *testing.T) {
 	got, event, err := mail.OpenQueued(ctx, s, w.Item)
 	if err != nil || got.To != sent.To || got.Data["code"] != "042137" || event != w.Item.SK {
 		t.Errorf("%+v, %s, %v", got, event, err)
+	}
+}
+
+// A mail that an earlier version of the service queued has no link. Above the limit of wrong codes, a mail has no code.
+func TestTemplates_OfCodesAndLinks(t *testing.T) {
+	const link = "https://lamplighter.test/auth/password/reset/lampt_QX7"
+	for name, c := range map[string]struct {
+		data     map[string]string
+		has, not []string
+	}{
+		"code and link":           {map[string]string{"code": "042137", "link": link}, []string{"042137", link}, nil},
+		"an older mail, no link":  {map[string]string{"code": "042137"}, []string{"042137"}, []string{"this link"}},
+		"too many wrong codes":    {map[string]string{"code": "", "link": link}, []string{link, "no code"}, []string{"10 minutes"}},
+		"a service with no address": {map[string]string{"code": "042137", "link": ""}, []string{"042137"}, []string{"this link"}},
+	} {
+		for _, of := range []mail.Template{mail.VerifyAddress, mail.VerifyContested, mail.ResetPassword} {
+			t.Run(string(of)+": "+name, func(t *testing.T) {
+				m, err := mail.RenderMessage(mail.Mail{Template: of, To: "ada@example.com", Data: c.data}, "mail_1", at, "")
+				if err != nil || m.Subject == "" || strings.Contains(m.Text, "\n\n\n") {
+					t.Fatalf("%+v, %v", m, err)
+				}
+				for _, word := range c.has {
+					if !strings.Contains(m.Text, word) {
+						t.Errorf("%q is missing: %s", word, m.Text)
+					}
+				}
+				for _, word := range c.not {
+					if strings.Contains(m.Text, word) {
+						t.Errorf("%q is in it: %s", word, m.Text)
+					}
+				}
+			})
+		}
 	}
 }
 

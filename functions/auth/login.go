@@ -44,7 +44,7 @@ func (s *service) logIn(ctx context.Context, in *logInInput) (sessions.LoggedIn,
 	if err != nil {
 		return sessions.LoggedIn{}, err
 	}
-	return s.sessions.Begin(ctx, u, sessions.Options{Org: in.Body.TenantID})
+	return s.sessions.Begin(ctx, u, sessions.Options{Org: in.Body.TenantID, Method: identity.LoginEmail})
 }
 
 // logInByToken logs in a person by a Google ID token that the client has obtained.
@@ -59,16 +59,18 @@ func (s *service) logInByToken(ctx context.Context, in *logInInput) (sessions.Lo
 	if err != nil {
 		return sessions.LoggedIn{}, err
 	}
-	return s.logInByClaim(ctx, claim, in.Body.TenantID)
+	return s.logInByClaim(ctx, claim, sessions.Options{Org: in.Body.TenantID, Method: identity.LoginGoogle})
 }
 
 // logInByClaim logs in a person whose identity a provider confirms.
-func (s *service) logInByClaim(ctx context.Context, c accounts.Claim, org string) (sessions.LoggedIn, error) {
+func (s *service) logInByClaim(ctx context.Context, c accounts.Claim, how sessions.Options) (sessions.LoggedIn,
+	error,
+) {
 	u, err := s.accounts.FindOrCreateByIdentity(ctx, c)
 	if err != nil {
 		return sessions.LoggedIn{}, err
 	}
-	return s.sessions.Begin(ctx, u, sessions.Options{Org: org})
+	return s.sessions.Begin(ctx, u, how)
 }
 
 // authenticate checks the password of an account, or of none. It reveals problems of an account only to a caller who

@@ -23,6 +23,9 @@ func mountOperations(s *service) *rest.Group {
 	registerLinks(g, s)
 	registerLogin(g, s)
 	registerOAuth(g, s)
+	registerSessions(g, s)
+	registerPasswordChange(g, s)
+	registerAccountEnd(g, s)
 	return g
 }
 
@@ -52,9 +55,9 @@ type Message struct {
 	Message string `json:"message" doc:"The result, or the next step"`
 }
 
-const mailLimits = "From one place, one mail a minute and five an hour go to one address at most, from all places ten " +
-	"an hour. A mail has a code, and a link to a page that sets a new password, which wrong and newer codes do not " +
-	"invalidate."
+const mailLimits = "From one place, one mail a minute and five an hour go to one address at most, from all places " +
+	"ten an hour. A mail has a code, and a link to a page that sets a new password, which wrong and newer codes do " +
+	"not invalidate."
 
 func registerSignUp(g *rest.Group, s *service) {
 	op := publicOp("signUp", http.MethodPost, "/auth/signup", "Create an account")
@@ -70,11 +73,11 @@ func registerSignUp(g *rest.Group, s *service) {
 	rest.Handle(g, op, s.requestVerification)
 
 	op = publicOp("validateCode", http.MethodPatch, "/auth/otp/validate", "Use a one-time code")
-	op.Description = "A code has 6 digits, is good for 10 minutes and dies at the fifth try. A newer code replaces it. " +
-		"After 15 wrong codes of an address in a day, or 30 in a year, its mails have a link alone, which sets a " +
+	op.Description = "A code has 6 digits, is good for 10 minutes and dies at the fifth try. A newer code replaces " +
+		"it. After 15 wrong codes of an address in a day, or 30 in a year, its mails have a link alone, which sets a " +
 		"password and verifies the address; devices and sources that have logged in to the account before have " +
 		"counts of their own."
-	rest.Handle(g, op, s.validateCode)
+	rest.Handle(g, op, s.validateCodeCounted)
 }
 
 func registerPasswords(g *rest.Group, s *service) {
@@ -86,7 +89,7 @@ func registerPasswords(g *rest.Group, s *service) {
 	op = publicOp("resetPassword", http.MethodPatch, "/auth/password/reset", "Set a new password")
 	op.Description = "With the resetToken that PATCH /auth/otp/validate gave, with the end of the link in a mail as " +
 		"resetToken, or with e-mail and code. Every session of the user ends."
-	rest.Handle(g, op, s.resetPassword)
+	rest.Handle(g, op, s.resetPasswordCounted)
 }
 
 func registerLogin(g *rest.Group, s *service) {
@@ -97,7 +100,7 @@ func registerLogin(g *rest.Group, s *service) {
 		"sign-on; or too many log-ins failed, of this address or from where the request comes. A log-in sets a " +
 		"cookie, which lets this device log in while the log-ins of others fail."
 	op.Credentials = true
-	rest.Handle(g, op, remembering(s, s.logIn))
+	rest.Handle(g, op, remembering(s, s.logInCounted))
 
 	op = publicOp("refresh", http.MethodPost, "/auth/refresh", "Exchange a refresh token for new tokens")
 	op.Description = "The refresh token dies by this. Using it again within 10 seconds is 401 and nothing more, so " +

@@ -42,7 +42,7 @@ func TestTemplates(t *testing.T) {
 				"expires": "24 March 2026",
 				"kind":    "notification channel", "what": "- webhook CI (whk_1): paused\n",
 				"id":      "chan_01k6v0e4y0c2b7m9q8r5t3w1xz",
-				"waiting": "30", "connected": "200",
+				"waiting": "30", "connected": "200", "domains": "- example com, lapses on 24 March 2026\n",
 			}}, "mail_1", at, base)
 			if err != nil {
 				t.Fatal(err)

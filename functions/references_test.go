@@ -66,6 +66,8 @@ var partDeletions = map[string]string{
 	"removeTeamResource": "a resource of a team",
 	"detachFromSchedule": "an attachment of a schedule", "deregisterCluster": "a registration of a cloud account",
 	"leaveOrganisation":     "removeUser for the caller",
+	"removeTOTP":            "a second factor of the caller",
+	"removePasskey":         "a second factor of the caller",
 	"withdrawBillingImport": "the months of an upload, whose record stays",
 }
 

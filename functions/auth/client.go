@@ -45,14 +45,14 @@ type client struct {
 	address string // keyed hash of the address
 	source  string // network source
 	device  string // known device: the hash that identifies it
-	epoch   int64  // User.Epoch: it changes with the password
+	epoch   int64  // User.Epoch: it changes with a reset of the password
 }
 
 // who returns the text under which the client is counted in its standing. Strangers are counted together, wherever they
 // come from.
 func (c client) who() string { return c.address + " " + c.device }
 
-// place returns the text under which the requests of the client at one place are counted.
+// place returns the text under which requests of the client's place are counted.
 func (c client) place() string { return c.address + " " + cmp.Or(c.device, c.source) }
 
 // knownClients are the devices and sources that have entered an account since its password was reset.
@@ -63,8 +63,8 @@ type knownClients struct {
 	Sources []sourceRecord `json:"sources"`
 }
 
-// deviceRecord is a device by the hashes of its newest token and of the token that it has shown last, which it still has
-// if the answer with the newest one was lost.
+// deviceRecord is a device by the hashes of its newest token and of the token that it has shown last, which it still
+// has if the answer with the newest one was lost.
 type deviceRecord struct {
 	Hash     string `json:"hash"`
 	Previous string `json:"previous,omitempty"`
@@ -213,7 +213,9 @@ func (s *service) storeKnownClient(ctx context.Context, user, token string) (ide
 }
 
 // readClientsAndUser returns a user and the user's known clients, in one round trip.
-func (s *service) readClientsAndUser(ctx context.Context, user string) (u identity.User, known knownClients, err error) {
+func (s *service) readClientsAndUser(ctx context.Context, user string) (u identity.User, known knownClients,
+	err error,
+) {
 	rows, err := s.Table.BatchGet(ctx, identity.UserKey(user), knownClientsKey(user))
 	if err != nil {
 		return u, known, fmt.Errorf("read known clients of %s: %w", user, err)
@@ -227,8 +229,8 @@ func (s *service) readClientsAndUser(ctx context.Context, user string) (u identi
 	return u, known.since(u), err
 }
 
-// addDevice adds a device. Above the maximum, the devices that never came back go first: a program that keeps no cookies
-// must not displace browsers.
+// addDevice adds a device. Above the maximum, the devices that never came back go first: a program that keeps no
+// cookies must not displace browsers.
 func (k *knownClients) addDevice(next deviceRecord) {
 	k.Devices = slices.DeleteFunc(k.Devices, func(d deviceRecord) bool {
 		return next.At-d.At >= int64(deviceTTL.Seconds())

@@ -8,8 +8,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-lambda-go/events"
+
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/engine/mail"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/testkit/apitest"
@@ -176,7 +179,8 @@ func TestDeviceCookie(t *testing.T) {
 				t.Fatal(got)
 			}
 			got := b.cookie()
-			if !got.HttpOnly || got.SameSite != http.SameSiteStrictMode || got.Secure != c.secure || got.Path != c.path ||
+			if !got.HttpOnly || got.SameSite != http.SameSiteStrictMode || got.Secure != c.secure ||
+				got.Path != c.path ||
 				got.Domain != "" || got.MaxAge != int(deviceTTL.Seconds()) || len(got.Value) < len(deviceMark)+26 ||
 				strings.Contains(got.Name, "ada") {
 				t.Errorf("%+v", got)
@@ -315,6 +319,31 @@ func TestKnownDevice(t *testing.T) {
 		b.send("GET", "/auth/google/callback?"+back.Encode(), "", "").Want(200)
 		b.cookie()
 	})
+}
+
+// The cookie comes and goes in events of API Gateway, whose source is the client's.
+func TestKnownDevice_ThroughTheGateway(t *testing.T) {
+	h := newFixture(t).quickly()
+	h.register()
+	fn := rest.Lambda(h.Platform, mountOperations(h.s))
+	enter := func(ip, cookie string) events.APIGatewayProxyResponse {
+		ev := events.APIGatewayProxyRequest{
+			HTTPMethod: "POST", Path: "/auth/login", Body: apitest.JSON(map[string]any{"email": ada, "password": password}),
+			MultiValueHeaders: map[string][]string{"content-type": {"application/json"}, "cookie": {cookie}},
+		}
+		ev.RequestContext.Identity.SourceIP = ip
+		return apitest.Value(fn(t.Context(), ev))(t)
+	}
+	set := enter(home, "theme=dark").MultiValueHeaders["Set-Cookie"]
+	if len(set) != 1 {
+		t.Fatalf("cookies %q", set)
+	}
+	cookie, _, _ := strings.Cut(set[0], ";")
+	h.exhaust(ada)
+	got := []int{enter("203.0.113.5", "theme=dark").StatusCode, enter("203.0.113.5", "theme=dark; "+cookie).StatusCode}
+	if got[0] != 403 || got[1] != 200 {
+		t.Errorf("without and with the cookie: %d", got)
+	}
 }
 
 // A program that keeps no cookies does not displace the browsers.

@@ -62,7 +62,7 @@ func (s *service) codeHash(purpose, address, nonce, digits string) string {
 type codeOrder struct {
 	purpose, address, user string // without a user the code is not stored
 	template               mail.Template
-	epoch                  int64 // of the user
+	ticket                 ticket // of the link in the mail
 	asker                  client
 	// the requests of the asker's source are counted elsewhere
 	counted bool

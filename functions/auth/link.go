@@ -30,7 +30,7 @@ const (
 // no user. The address is empty if the service does not know its own.
 func (s *service) newLink(o codeOrder) (table.Write, string, error) {
 	token := ticketMark + rand.Text()
-	it, err := table.NewItem(s.ticketKey(token), ticket{o.user, o.epoch})
+	it, err := table.NewItem(s.ticketKey(token), o.ticket)
 	it.Expires = s.Clock.Now().Add(linkTTL)
 	if s.Settings.BaseURL == "" {
 		return table.Put(it), "", err
@@ -124,7 +124,7 @@ func passwordPage(note string, status int) rest.Raw {
 func answerLinkFailure(err error) (rest.Raw, error) {
 	switch {
 	case fault.Is(err, fault.Unauthenticated):
-		return htmlpage.New("This link does not work").AddParagraph("It was used, is older than two hours, or the "+
+		return htmlpage.New("This link does not work").AddParagraph("It was used, is older than two hours, or the " +
 			"password was changed since. Ask for a new one where you log in.").Answer(http.StatusNotFound), nil
 	case fault.Is(err, fault.Denied):
 		return htmlpage.New("Too many requests").AddParagraph(

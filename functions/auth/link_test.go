@@ -49,7 +49,8 @@ func TestLink_SetsAPasswordOnce(t *testing.T) {
 	}
 	for range 3 { // looking changes nothing
 		page := h.browserAt(cafe).send("GET", path, "", "").Want(200, `<form method="post">`, `type="password"`)
-		if strings.Contains(page.Body, "<script") || strings.Contains(page.Body, token) || strings.Contains(page.Body, ada) ||
+		if strings.Contains(page.Body, "<script") || strings.Contains(page.Body, token) ||
+			strings.Contains(page.Body, ada) ||
 			page.Header.Get("Cache-Control") != "no-store" || page.Header.Get("Referrer-Policy") != "no-referrer" {
 			t.Errorf("page %v %s", page.Header, page.Body)
 		}
@@ -102,10 +103,13 @@ func TestLink_OutlivesWhatStrangersDo(t *testing.T) {
 
 func TestLink_Ends(t *testing.T) {
 	for name, do := range map[string]func(h *fixture, path string) string{
-		"after two hours":   func(h *fixture, path string) string { h.Clock.Advance(linkTTL); return path },
-		"when misspelt":     func(_ *fixture, path string) string { return path[:len(path)-1] + "1" },
-		"when made up":      func(*fixture, string) string { return linkPath + "lampt_AAAAAAAAAAAAAAAAAAAAAAAAAA" },
-		"with the password": func(h *fixture, path string) string { h.submit(h.requestLink(cafe), fresh).Want(200); return path },
+		"after two hours": func(h *fixture, path string) string { h.Clock.Advance(linkTTL); return path },
+		"when misspelt":   func(_ *fixture, path string) string { return path[:len(path)-1] + "1" },
+		"when made up":    func(*fixture, string) string { return linkPath + "lampt_AAAAAAAAAAAAAAAAAAAAAAAAAA" },
+		"with the password": func(h *fixture, path string) string {
+			h.submit(h.requestLink(cafe), fresh).Want(200)
+			return path
+		},
 		"with the account": func(h *fixture, path string) string {
 			u := apitest.Value(h.s.accounts.Find(h.Context(), ada))(h)
 			h.Write(table.Delete(identity.UserKey(u.ID)))

@@ -143,8 +143,8 @@ func TestTooManyFailedLogIns(t *testing.T) {
 		h.forgetClients()
 		fail(t, h, 10, same(home), same(ada))
 		status, body := h.callFrom(home, "POST", "/auth/login", map[string]any{"email": ada, "password": password})
-		want := `{"error":{"message":"too many attempts: wait a minute and try again, or ask for a link that sets a new ` +
-			`password with POST /auth/password/forget"}}`
+		want := `{"error":{"message":"too many attempts: wait a minute and try again, or ask for a link that sets a ` +
+			`new password with POST /auth/password/forget"}}`
 		if status != 403 || body != want+"\n" && body != want {
 			t.Errorf("%d %s", status, body)
 		}

@@ -23,8 +23,11 @@ const (
 type ticket struct {
 	// the account; empty for the link of a mail that was never sent
 	User  string `json:"user"`
-	Epoch int64  `json:"epoch"` // User.Epoch: a ticket ends with the sessions of its time
+	Epoch int64  `json:"epoch"` // User.CredentialEpoch: a ticket ends with the sessions of its time
 }
+
+// ticketFor returns a ticket for the account of u as it is now.
+func ticketFor(u identity.User) ticket { return ticket{u.ID, u.CredentialEpoch()} }
 
 func (s *service) ticketKey(token string) table.Key {
 	return table.Key{PK: ticketPrefix + identity.Digest(s.Settings.CodeKey(), "ticket", token), SK: "T"}
@@ -37,7 +40,7 @@ func (s *service) exchangeCodeForTicket(ctx context.Context, user string, use ta
 		return Validated{}, err
 	}
 	token := ticketMark + rand.Text() + rand.Text()
-	it, err := table.NewItem(s.ticketKey(token), ticket{u.ID, u.Epoch})
+	it, err := table.NewItem(s.ticketKey(token), ticketFor(u))
 	if err != nil {
 		return Validated{}, err
 	}
@@ -148,19 +151,20 @@ func (s *service) authorizeByTicket(ctx context.Context, token string) (u identi
 		return u, use, over
 	}
 	u, err = s.findResetUser(ctx, t.User)
-	if fault.Is(err, fault.Unauthenticated) || err == nil && (u.Epoch != t.Epoch || u.Disabled) {
+	if fault.Is(err, fault.Unauthenticated) || err == nil && (u.CredentialEpoch() != t.Epoch || u.Disabled) {
 		err = over
 	}
 	return u, table.Delete(k, table.Exists()), err
 }
 
-// completeReset sets a new password. The known devices and sources of the account are forgotten, apart from the client of
-// this request.
+// completeReset sets a new password. The known devices and sources of the account are forgotten, apart from the client
+// of this request.
 func (s *service) completeReset(ctx context.Context, u identity.User, password string, use table.Write) error {
 	if err := s.setPassword(ctx, u, password, use); err != nil {
 		return err
 	}
 	s.rememberClient(ctx, u.ID)
+	s.countReset(ctx, u)
 	return nil
 }
 

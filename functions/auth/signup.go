@@ -89,14 +89,15 @@ func (s *service) isContested(ctx context.Context, password string, old identity
 // by a reset.
 func (s *service) storeSignUp(ctx context.Context, u, old identity.User, contested bool) error {
 	o := codeOrder{
-		purpose: verification, address: u.Email, user: u.ID, template: mail.VerifyAddress, counted: true,
-		asker: client{address: identity.Digest(s.Settings.Pepper, "email", u.Email), source: requestSource(ctx)},
+		purpose: verification, address: u.Email, user: u.ID, template: mail.VerifyAddress, ticket: ticketFor(u),
+		counted: true,
+		asker:   client{address: identity.Digest(s.Settings.Pepper, "email", u.Email), source: requestSource(ctx)},
 	}
 	if contested {
 		u.Password, o.template = "", mail.VerifyContested
 	}
 	if old.Verified {
-		o.user, o.template = "", mail.AccountExists
+		o.user, o.ticket, o.template = "", ticket{}, mail.AccountExists
 		return s.issueCode(ctx, o)
 	}
 	writes, err := s.accounts.RegisterWrites(u, old)
@@ -138,9 +139,9 @@ func (s *service) mailCode(ctx context.Context, purpose, email string, t mail.Te
 	if err != nil {
 		return err
 	}
-	o := codeOrder{purpose: purpose, address: address, user: u.ID, template: t, epoch: u.Epoch, asker: asker}
+	o := codeOrder{purpose: purpose, address: address, user: u.ID, template: t, ticket: ticketFor(u), asker: asker}
 	if u.ID == "" || u.Disabled || (purpose == verification && u.Verified) {
-		o.user, o.template = "", mail.Nothing
+		o.user, o.ticket, o.template = "", ticket{}, mail.Nothing
 	}
 	return s.issueCode(ctx, o)
 }

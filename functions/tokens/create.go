@@ -75,11 +75,13 @@ func (s service) beginToken(ctx context.Context, c identity.Caller) (identity.PA
 	}
 	sess, err := table.Decode[identity.Session](found[sessionKey])
 	// the session ended after the authorizer had accepted it
-	if err == nil && (sess.Epoch != u.Epoch || sess.State != identity.SessionLive) {
+	if err == nil && (!sess.IsOf(u) || sess.State != identity.SessionLive) {
 		err = errEnded()
 	}
 	now := s.Clock.Now()
-	return identity.PAT{ID: id.New("pat", now), User: u.ID, Epoch: u.Epoch, SSO: sess.SSO, Created: now}, err
+	return identity.PAT{
+		ID: id.New("pat", now), User: u.ID, Epoch: u.Epoch, SSO: sess.SSO, MFA: sess.Proved > 0, Created: now,
+	}, err
 }
 
 func errEnded() error { return fault.New(fault.Unauthenticated, "the session has ended: log in again") }

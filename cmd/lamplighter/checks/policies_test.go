@@ -12,7 +12,8 @@ import (
 // grant.
 var open = map[string]string{
 	"signUp": anonymous, "requestVerification": anonymous, "validateCode": anonymous, "forgetPassword": anonymous,
-	"resetPassword": anonymous, "getPasswordPage": mailbox, "setPasswordByPage": mailbox, "logIn": anonymous, "refresh": "a refresh token is its own credential",
+	"resetPassword": anonymous, "getPasswordPage": mailbox, "setPasswordByPage": mailbox, "logIn": anonymous,
+	"refresh":     "a refresh token is its own credential",
 	"beginSignIn": anonymous, "finishSignIn": anonymous, "initiateSAML": anonymous, "completeSAML": anonymous,
 	"getSAMLMetadata": "identity providers read it", "getSigningKeys": "whoever verifies our tokens reads them",
 	"getHealth": "monitors ask it", "getDocs": published, "getInterfaceJSON": published, "getInterfaceYAML": published,
@@ -26,6 +27,9 @@ var open = map[string]string{
 	"listPermissions": oneself, "listInvitations": oneself, "acceptInvitation": oneself,
 	"declineInvitation":        oneself,
 	"listPersonalAccessTokens": oneself, "createPersonalAccessToken": oneself, "revokePersonalAccessToken": oneself,
+	"beginPasskeyLogIn": anonymous, "confirmPasskeyLogIn": anonymous,
+	"getSecondFactors": oneself, "beginTOTP": oneself, "confirmTOTP": oneself, "removeTOTP": oneself,
+	"beginPasskey": oneself, "confirmPasskey": oneself, "removePasskey": oneself,
 	"listOrganisations": oneself, "createOrganisation": "who belongs to none makes one",
 	"listPolicies": "the catalogue is the same for everybody",
 

@@ -166,8 +166,9 @@ func (c *canary) sessions(email string) {
 	c.send(false, http.MethodPatch, "/auth/password/reset", reset)
 	c.secrets["a made-up link"] = "lampt_CANARYLINK92CANARYLINK92"
 	for _, method := range []string{http.MethodGet, http.MethodPost} {
-		c.send(false, method, "/auth/password/reset/"+c.secrets["a made-up link"], "password=x", "Content-Type",
+		w := c.send(true, method, "/auth/password/reset/"+c.secrets["a made-up link"], "password=x", "Content-Type",
 			"application/x-www-form-urlencoded")
+		c.answers = append(c.answers, fmt.Sprint(method, " a page of a link: ", w.Header(), w.Body))
 	}
 	c.token = ""
 	c.logIn("a log-in after it", email, c.secrets["the second password"])

@@ -41,13 +41,14 @@ func TestCookies_PassThroughTheGateway(t *testing.T) {
 		multi  map[string][]string
 		want   string
 	}{
-		"none":                    {nil, map[string][]string{}, `"came":null`},
-		"one":                     {nil, map[string][]string{"Cookie": {"visit=a"}}, `["a"]`},
-		"in lower case":           {nil, map[string][]string{"cookie": {"x=1; visit=a"}}, `["a"]`},
-		"in several lines":        {nil, map[string][]string{"Cookie": {"visit=a", "y=2; visit=b"}}, `["a","b"]`},
-		"in single headers":       {map[string]string{"cookie": "x=1; visit=a"}, nil, `["a"]`},
-		"not well-formed":         {nil, map[string][]string{"Cookie": {"=; =x; vi sit=a"}}, `"came":null`},
-		"more than a browser has": {nil, map[string][]string{"Cookie": slices.Repeat([]string{"visit=a"}, 50)}, `["a","a","a","a"]`},
+		"none":              {nil, map[string][]string{}, `"came":null`},
+		"one":               {nil, map[string][]string{"Cookie": {"visit=a"}}, `["a"]`},
+		"in lower case":     {nil, map[string][]string{"cookie": {"x=1; visit=a"}}, `["a"]`},
+		"in several lines":  {nil, map[string][]string{"Cookie": {"visit=a", "y=2; visit=b"}}, `["a","b"]`},
+		"in single headers": {map[string]string{"cookie": "x=1; visit=a"}, nil, `["a"]`},
+		"not well-formed":   {nil, map[string][]string{"Cookie": {"=; =x; vi sit=a"}}, `"came":null`},
+		"more than a browser has": {nil, map[string][]string{"Cookie": slices.Repeat([]string{"visit=a"}, 50)},
+			`["a","a","a","a"]`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ev := newEvent("POST", "/visits", "")

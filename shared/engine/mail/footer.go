@@ -13,9 +13,14 @@ var reasons = map[Template]string{
 	Invitation:            "the person named above entered this address. One person\ncan send five such mails a day to an address",
 	TokenExpiring:         "you made this token and it ends soon",
 	ProviderAdded:         "your account got another way to log in",
+	SecondFactorChanged:   "somebody logged in to your account changed its second\nfactors",
+	SecondFactorGuessed:   "somebody entered wrong codes after the right password of\nyour account",
+	SecondFactorDemanded:  "you are an owner of the organization",
 	ReceiverFailing:       "you are an owner of the organization",
 	RightsEnded:           "you are an owner of the organization",
 	DisconnectionsWaiting: "you are an owner of the organization",
+	DomainsMissing:        "you are an owner of the organization. It is sent each\nday until the record is back or the domain has lapsed",
+	DomainsLapsed:         "you are an owner of the organization",
 }
 
 // docsPath is the page of the service that people can open in a browser without a log-in.

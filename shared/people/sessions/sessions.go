@@ -1,16 +1,17 @@
 package sessions
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
-	"lamplighter.dev/shared/api/identity/token"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/engine/mail"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/people/attempts"
 )
 
 // Sessions starts and ends sessions. It has no state.
@@ -23,6 +24,15 @@ func New(p *platform.Platform) Sessions { return Sessions{p} }
 type Options struct {
 	Org string // the organization to work in; "" means the first one of the user
 	SSO string // the organization whose identity provider vouched for the user, or ""
+	// Method is the way in which the user logged in: identity.LoginEmail, …
+	Method string
+	// Factors are the proofs of the user's identity: identity.FactorPassword, …
+	Factors []string
+	// Proved is true if they include a second factor.
+	Proved bool
+	// Pending is true if the user has a second factor and could not send it yet. The session accepts nothing but Refresh
+	// with a proof of it.
+	Pending bool
 }
 
 // LoggedIn holds the tokens of a session, and the organizations that its user can choose from.
@@ -62,11 +72,17 @@ func (s Sessions) Begin(ctx context.Context, u identity.User, how Options) (Logg
 	if err != nil {
 		return LoggedIn{}, err
 	}
-	org, err := s.chooseOrganisation(ctx, a, orgChoice{wanted: how.Org, sso: how.SSO})
+	org, err := s.chooseOrganisation(ctx, a, orgChoice{
+		wanted: how.Org, sso: how.SSO, proved: how.Proved, pending: how.Pending,
+	})
 	if err != nil {
+		if how.SSO == "" { // else the request's own row is in that organization's log
+			s.countNotAdmitted(ctx, attempts.LogIn, a, how.Org)
+		}
 		return LoggedIn{}, err
 	}
-	sess, t, err := s.startSession(ctx, u, org, how.SSO)
+	how.Org = org
+	sess, t, err := s.startSession(ctx, a, how)
 	if err != nil {
 		return LoggedIn{}, err
 	}
@@ -75,9 +91,17 @@ func (s Sessions) Begin(ctx context.Context, u identity.User, how Options) (Logg
 	return s.newLoggedIn(ctx, sess, t, a)
 }
 
-// Refresh exchanges a refresh token, and moves the session to the organization `wanted` unless that is empty. It
-// returns fault.Unauthenticated if the token is forged, used or expired.
-func (s Sessions) Refresh(ctx context.Context, token, wanted string) (LoggedIn, error) {
+// Refreshing is what a refresh asks for besides the next tokens.
+type Refreshing struct {
+	Org string // the organization to move to, unless it is empty
+	// Prove verifies the second factor of u, and returns its name (identity.FactorTOTP, …). It is nil if the client sent
+	// none.
+	Prove func(ctx context.Context, u identity.User) (string, error)
+}
+
+// Refresh exchanges a refresh token. It returns fault.Unauthenticated if the token is forged, used or expired, and
+// fault.Denied if the session waits for a second factor and gets none.
+func (s Sessions) Refresh(ctx context.Context, token string, how Refreshing) (LoggedIn, error) {
 	t, err := parseRefreshToken(token, s.Settings.CodeKey())
 	if err != nil {
 		return LoggedIn{}, err
@@ -96,21 +120,55 @@ func (s Sessions) Refresh(ctx context.Context, token, wanted string) (LoggedIn, 
 	if err != nil {
 		return LoggedIn{}, err
 	}
-	if a.includes(sess.Org) { // an erased organization must not be written to
-		audit.NoteActor(ctx, sess.Org, "", "")
+	if err = s.checkAge(sess, a); err != nil {
+		return LoggedIn{}, err
 	}
-	org, err := s.chooseOrganisation(ctx, a, orgChoice{wanted, sess.Org, sess.SSO})
-	if err != nil && sess.Hash == t.storedHash(s.Settings.CodeKey()) && sess.State == identity.SessionLive {
+	r := renewal{session: sess, user: a, Refreshing: how}
+	r.current = sess.Hash == t.storedHash(s.Settings.CodeKey()) && sess.State == identity.SessionLive
+	next, changes, err := s.renewSession(ctx, r)
+	if err != nil && r.current {
 		// A request for an organization that does not admit the user does not use the token up. A used token is still
 		// detected.
+		s.countNotAdmitted(ctx, attempts.Refresh, a, cmp.Or(how.Org, sess.Org))
 		return LoggedIn{}, err
 	}
-	if t, err = s.rotateRefreshToken(ctx, t, org); err != nil {
+	if t, err = s.rotateRefreshToken(ctx, t, next, changes); err != nil {
+		s.countRefused(ctx, u, sess.Org, err)
 		return LoggedIn{}, err
 	}
-	audit.NoteActor(ctx, org, u.ID, u.Email)
+	audit.NoteActor(ctx, next.Org, u.ID, u.Email)
+	return s.newLoggedIn(ctx, next, t, a)
+}
+
+// renewal is a session that is refreshed.
+type renewal struct {
+	Refreshing
+
+	session identity.Session
+	user    userOrganisations
+	current bool // the client sent the session's valid refresh token
+}
+
+// renewSession returns the session after a refresh, and the changes that store it: the second factor that the client
+// proves, and the organization that it asks for. It verifies no second factor for a token that is not the current one.
+func (s Sessions) renewSession(ctx context.Context, r renewal) (identity.Session, []table.Change, error) {
+	sess, changes := r.session, []table.Change(nil)
+	if r.current && r.Prove != nil {
+		factor, err := r.Prove(ctx, r.user.User)
+		if err != nil {
+			return sess, nil, err
+		}
+		changes = sess.AddProof(factor, s.Clock.Now())
+	}
+	if sess.Pending {
+		return sess, nil, identity.ErrSecondFactor("send it to POST /auth/refresh as otp, a code of your app or a " +
+			"recovery code, or log in with a passkey")
+	}
+	org, err := s.chooseOrganisation(ctx, r.user, orgChoice{
+		wanted: r.Org, current: sess.Org, sso: sess.SSO, proved: sess.MeetsMFA(r.user.User),
+	})
 	sess.Org = org
-	return s.newLoggedIn(ctx, sess, t, a)
+	return sess, append(changes, table.Set("org", org)), err
 }
 
 func (s Sessions) readSession(ctx context.Context, t refreshToken) (identity.Session, error) {
@@ -124,7 +182,7 @@ func (s Sessions) readSession(ctx context.Context, t refreshToken) (identity.Ses
 // readSessionUser reads the user of a session. It returns an error if the session can no longer be refreshed.
 func (s Sessions) readSessionUser(ctx context.Context, sess identity.Session) (identity.User, error) {
 	u, err := table.Read[identity.User](ctx, s.Table, identity.UserKey(sess.User))
-	if fault.Is(err, fault.NotFound) || err == nil && (u.Epoch != sess.Epoch || u.Disabled) {
+	if fault.Is(err, fault.NotFound) || err == nil && (!sess.IsOf(u) || u.Disabled) {
 		return u, errRefreshToken()
 	}
 	return u, fault.Wrap("read user "+sess.User, err)
@@ -145,7 +203,7 @@ func (s Sessions) EndByRefreshToken(ctx context.Context, token, user string) err
 	if err != nil {
 		return fmt.Errorf("read session %s: %w", t.session, err)
 	}
-	return s.End(ctx, sess.ID)
+	return s.End(ctx, user, sess.ID)
 }
 
 func (s Sessions) newLoggedIn(ctx context.Context, sess identity.Session, t refreshToken,
@@ -157,13 +215,19 @@ func (s Sessions) newLoggedIn(ctx context.Context, sess identity.Session, t refr
 	}
 	out := LoggedIn{
 		AccessToken: access, RefreshToken: t.clientText(s.Settings.CodeKey()), TokenType: "Bearer",
-		ExpiresIn: int(token.TTL.Seconds()), Tenants: make([]OrganisationChoice, len(a.organisations)),
+		ExpiresIn: int(s.accessTTL(sess).Seconds()), Tenants: make([]OrganisationChoice, len(a.organisations)),
 		User: Person{a.ID, a.Email, a.Name},
+	}
+	if sess.Pending { // the names of organizations are for users who have proved who they are
+		out.Tenants = []OrganisationChoice{}
+		a.organisations = nil
 	}
 	for i, o := range a.organisations {
 		out.Tenants[i] = OrganisationChoice{o.ID, o.Name}
 	}
-	audit.NoteChange(ctx, audit.Change{Target: a.ID, After: entered{sess.ID, sess.Org, sess.SSO != "", out.User}})
+	audit.NoteChange(ctx, audit.Change{Target: a.ID, After: entered{
+		sess.ID, sess.Org, sess.SSO != "", append([]string{}, sess.Factors...), out.User,
+	}})
 	return out, nil
 }
 
@@ -173,5 +237,7 @@ type entered struct {
 	Session      string `json:"sessionID"`
 	Organisation string `json:"organisationID"`
 	SSO          bool   `json:"sso"`
-	User         Person `json:"user"`
+	// the proofs of the user's identity
+	Factors []string `json:"factors"`
+	User    Person   `json:"user"`
 }

@@ -79,7 +79,8 @@ func TestHealth_NeedsNoDemoWithoutOne(t *testing.T) {
 }
 
 func TestDemo_LeavesAUserAloneWhoseLogInNeedsMoreThanThePassword(t *testing.T) {
-	s, err := Open(Options{Root: "../../..", Dir: t.TempDir(), NoSync: true, BaseURL: "http://127.0.0.1", AwaitDemo: true})
+	s, err := Open(Options{Root: "../../..", Dir: t.TempDir(), NoSync: true, BaseURL: "http://127.0.0.1",
+		AwaitDemo: true})
 	if err != nil {
 		t.Fatal(err)
 	}

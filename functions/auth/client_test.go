@@ -319,6 +319,23 @@ func TestKnownDevice(t *testing.T) {
 		b.send("GET", "/auth/google/callback?"+back.Encode(), "", "").Want(200)
 		b.cookie()
 	})
+	t.Run("a log-in with a passkey makes a device known", func(t *testing.T) {
+		e, key, _ := newPasskeyOwner(t)
+		b := e.browserAt(cafe)
+		key.count++
+		b.post("POST", "/auth/login/passkey/confirm", key.sign(e.options(""))).Want(200)
+		b.cookie()
+	})
+	t.Run("the right password without the second factor makes no device known", func(t *testing.T) {
+		e, _, added := newPasskeyOwner(t)
+		b := e.browserAt(cafe)
+		if got := b.enter(password); got != 403 || len(b.cookies) != 0 {
+			t.Errorf("%d, cookies %v", got, b.cookies)
+		}
+		b.post("POST", "/auth/login",
+			map[string]any{"email": ada, "password": password, "otp": added.RecoveryCodes[0]}).Want(200)
+		b.cookie()
+	})
 }
 
 // The cookie comes and goes in events of API Gateway, whose source is the client's.

@@ -163,7 +163,7 @@ func (s *service) beginSession(ctx context.Context, u identity.User, p logInProo
 	switch {
 	case !u.HasSecondFactor():
 	case p.otp != "":
-		second, err := s.factors.ProveCode(ctx, u, requestSource(ctx), p.otp)
+		second, err := s.proveCodeCounted(ctx, u, p.otp)
 		if err != nil {
 			return sessions.LoggedIn{}, err
 		}
@@ -204,7 +204,7 @@ func (s *service) proveFactor(ctx context.Context, u identity.User, p factorProo
 	case p.assertion != nil:
 		factor, err = s.factors.ProvePasskey(ctx, u, p.assertion.assertion())
 	case p.otp != "":
-		factor, err = s.factors.ProveCode(ctx, u, requestSource(ctx), p.otp)
+		factor, err = s.proveCodeCounted(ctx, u, p.otp)
 	default:
 		return "", fault.New(fault.Invalid, "otp: send a code of your authenticator app or a recovery code")
 	}

@@ -41,18 +41,12 @@ func (s *service) logIn(ctx context.Context, in *logInInput) (sessions.LoggedIn,
 		return sessions.LoggedIn{}, err
 	}
 	ctx = withAuthPartitions(ctx)
-	forgive, err := s.countLoginFailure(ctx, address)
+	u, err := s.logInByPassword(ctx, address, in.Body.Password)
 	if err != nil {
 		return sessions.LoggedIn{}, err
 	}
-	u, err := s.authenticate(ctx, address, in.Body.Password)
-	if !fault.Is(err, fault.Unauthenticated) {
-		forgive(ctx)
-	}
-	if err != nil {
-		return sessions.LoggedIn{}, err
-	}
-	return s.beginSession(ctx, u, logInProof{factor: identity.FactorPassword, otp: in.Body.OTP, org: in.Body.TenantID})
+	how := sessions.Options{Org: in.Body.TenantID, Method: identity.LoginEmail}
+	return s.beginSession(ctx, u, logInProof{how: how, otp: in.Body.OTP})
 }
 
 // logInByToken logs in a person by a Google ID token that the client has obtained.
@@ -67,9 +61,8 @@ func (s *service) logInByToken(ctx context.Context, in *logInInput) (sessions.Lo
 	if err != nil {
 		return sessions.LoggedIn{}, err
 	}
-	return s.logInByClaim(ctx, claim, logInProof{
-		factor: identity.FactorProvider, otp: in.Body.OTP, org: in.Body.TenantID,
-	})
+	how := sessions.Options{Org: in.Body.TenantID, Method: identity.LoginGoogle}
+	return s.logInByClaim(ctx, claim, logInProof{how: how, otp: in.Body.OTP})
 }
 
 // logInByClaim logs in a person whose identity a provider confirms.
@@ -81,13 +74,9 @@ func (s *service) logInByClaim(ctx context.Context, c accounts.Claim, p logInPro
 	return s.beginSession(ctx, u, p)
 }
 
-// authenticate checks address and password. It reveals problems of an account only to a caller who knows its
-// password.
-func (s *service) authenticate(ctx context.Context, address, password string) (identity.User, error) {
-	u, err := s.accounts.Find(ctx, address)
-	if err != nil {
-		return u, err
-	}
+// authenticate checks the password of an account, or of none. It reveals problems of an account only to a caller who
+// knows its password.
+func (s *service) authenticate(ctx context.Context, u identity.User, password string) (identity.User, error) {
 	right, weak, err := s.passwords.verifyPassword(ctx, password, u.Password)
 	switch {
 	case err != nil:

@@ -25,8 +25,9 @@ func (p userInOrg) rowKeys() []table.Key {
 
 // orgRights are the rights of a user in an organization.
 type orgRights struct {
-	grants     []grant.Grant
-	requireMFA bool // the organization admits only log-ins with a second factor
+	grants []grant.Grant
+	owner  bool
+	access identity.Access // what the organization demands of log-ins
 }
 
 // decodeRights returns the user's rights in the organization. It refuses a user who is not, or no longer, a member,
@@ -48,13 +49,13 @@ func (a *authorizer) decodeRights(p userInOrg, found map[table.Key]table.Item) (
 	if access.Ended {
 		return orgRights{}, refuseRequest(p.org + " has ended")
 	}
-	return orgRights{access.ResolveGrants(m.Grants), access.RequireMFA}, nil
+	return orgRights{access.ResolveGrants(m.Grants), m.Owns(), access}, nil
 }
 
 // admitCaller returns c with its rights. If the organization demands a second factor and the log-in has none (proved is
 // false), c is in no organization, so that the user can still set one up.
 func admitCaller(c identity.Caller, r orgRights, proved bool) identity.Caller {
-	if r.requireMFA && !proved {
+	if r.access.RequireMFA && !proved {
 		c.Barred, c.Org = c.Org, ""
 		return c
 	}

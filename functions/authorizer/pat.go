@@ -37,7 +37,8 @@ func (a *authorizer) identifyByPAT(ctx context.Context, secret string, wished []
 	if err != nil {
 		return identified{}, err
 	}
-	return a.identifyPATUser(at, hash, found)
+	e, err := a.identifyPATUser(at, hash, found)
+	return e, refuseUser(at, err)
 }
 
 // identifyPATUser checks the rows of a token, and those of its user in the organization.
@@ -64,7 +65,7 @@ func (a *authorizer) identifyPATUser(at userInOrg, hash string, found map[table.
 		Org: at.org, User: u.ID, Email: u.Email, Method: identity.MethodPAT, SSO: t.SSO != "",
 		SecondFactor: u.SecondFactorAt(a.Clock.Now(), 0),
 	}, rights, t.MeetsMFA(u))
-	return identified{c, a.preparePATUse(hash, t)}, nil
+	return identified{c, a.preparePATUse(hash, t), countsUser(u)}, nil
 }
 
 func (a *authorizer) decodeLivePAT(row table.Item) (identity.PAT, error) {

@@ -5,6 +5,7 @@ import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/engine/mail"
+	"lamplighter.dev/shared/engine/ratelimit"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/people/erasure"
@@ -21,7 +22,7 @@ var Declaration = platform.Declaration{
 		Writes: []table.Partition{
 			identity.MetaPartition, identity.MemberPartition, identity.UserPartition, membership.AssignPartition,
 			workqueue.Partition,
-			identity.DirectoryPartition, mail.Partition,
+			identity.DirectoryPartition, mail.Partition, ratelimit.Partition,
 		},
 	}),
 	Starts:  []string{erasure.Machine},

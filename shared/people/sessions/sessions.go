@@ -1,16 +1,17 @@
 package sessions
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
-	"lamplighter.dev/shared/api/identity/token"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/engine/mail"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/people/attempts"
 )
 
 // Sessions starts and ends sessions. It has no state.
@@ -23,10 +24,10 @@ func New(p *platform.Platform) Sessions { return Sessions{p} }
 type Options struct {
 	Org string // the organization to work in; "" means the first one of the user
 	SSO string // the organization whose identity provider vouched for the user, or ""
-	// Factors are the proofs of the user's identity: identity.FactorPassword, …
-	Factors []string
-	// Proved is true if they include a second factor.
-	Proved bool
+	// Method is the way in which the user logged in: identity.LoginEmail, …
+	Method string
+	// Second is the second factor that the user has proved: identity.FactorTOTP, …; or "".
+	Second string
 	// Pending is true if the user has a second factor and could not send it yet. The session accepts nothing but Refresh
 	// with a proof of it.
 	Pending bool
@@ -70,12 +71,16 @@ func (s Sessions) Begin(ctx context.Context, u identity.User, how Options) (Logg
 		return LoggedIn{}, err
 	}
 	org, err := s.chooseOrganisation(ctx, a, orgChoice{
-		wanted: how.Org, sso: how.SSO, proved: how.Proved, pending: how.Pending,
+		wanted: how.Org, sso: how.SSO, proved: how.Second != "", pending: how.Pending,
 	})
 	if err != nil {
+		if how.SSO == "" { // else the request's own row is in that organization's log
+			s.countNotAdmitted(ctx, attempts.LogIn, a, how.Org)
+		}
 		return LoggedIn{}, err
 	}
-	sess, t, err := s.startSession(ctx, u, org, how)
+	how.Org = org
+	sess, t, err := s.startSession(ctx, a, how)
 	if err != nil {
 		return LoggedIn{}, err
 	}
@@ -113,53 +118,25 @@ func (s Sessions) Refresh(ctx context.Context, token string, how Refreshing) (Lo
 	if err != nil {
 		return LoggedIn{}, err
 	}
-	if a.includes(sess.Org) { // an erased organization must not be written to
-		audit.NoteActor(ctx, sess.Org, "", "")
+	if err = s.checkAge(sess, a); err != nil {
+		return LoggedIn{}, err
 	}
 	r := renewal{session: sess, user: a, Refreshing: how}
 	r.current = sess.Hash == t.storedHash(s.Settings.CodeKey()) && sess.State == identity.SessionLive
-	next, changes, err := s.renewSession(ctx, r)
+	next, err := s.renewSession(ctx, r)
 	if err != nil && r.current {
 		// A request for an organization that does not admit the user does not use the token up. A used token is still
 		// detected.
+		s.countNotAdmitted(ctx, attempts.Refresh, a, cmp.Or(how.Org, sess.Org))
 		return LoggedIn{}, err
 	}
-	if t, err = s.rotateRefreshToken(ctx, t, changes); err != nil {
+	was := sess.Org
+	if t, err = s.rotateRefreshToken(ctx, t, next); err != nil {
+		s.countRefused(ctx, u, was, err)
 		return LoggedIn{}, err
 	}
-	audit.NoteActor(ctx, next.Org, u.ID, u.Email)
-	return s.newLoggedIn(ctx, next, t, a)
-}
-
-// renewal is a session that is refreshed.
-type renewal struct {
-	Refreshing
-
-	session identity.Session
-	user    userOrganisations
-	current bool // the client sent the session's valid refresh token
-}
-
-// renewSession returns the session after a refresh, and the changes that store it: the second factor that the client
-// proves, and the organization that it asks for. It verifies no second factor for a token that is not the current one.
-func (s Sessions) renewSession(ctx context.Context, r renewal) (identity.Session, []table.Change, error) {
-	sess, changes := r.session, []table.Change(nil)
-	if r.current && r.Prove != nil {
-		factor, err := r.Prove(ctx, r.user.User)
-		if err != nil {
-			return sess, nil, err
-		}
-		changes = sess.AddProof(factor, s.Clock.Now())
-	}
-	if sess.Pending {
-		return sess, nil, identity.ErrSecondFactor("send it to POST /auth/refresh as otp, a code of your app or a " +
-			"recovery code, or log in with a passkey")
-	}
-	org, err := s.chooseOrganisation(ctx, r.user, orgChoice{
-		wanted: r.Org, current: sess.Org, sso: sess.SSO, proved: sess.MeetsMFA(r.user.User),
-	})
-	sess.Org = org
-	return sess, append(changes, table.Set("org", org)), err
+	audit.NoteActor(ctx, next.session.Org, u.ID, u.Email)
+	return s.newLoggedIn(ctx, next.session, t, a)
 }
 
 func (s Sessions) readSession(ctx context.Context, t refreshToken) (identity.Session, error) {
@@ -173,7 +150,7 @@ func (s Sessions) readSession(ctx context.Context, t refreshToken) (identity.Ses
 // readSessionUser reads the user of a session. It returns an error if the session can no longer be refreshed.
 func (s Sessions) readSessionUser(ctx context.Context, sess identity.Session) (identity.User, error) {
 	u, err := table.Read[identity.User](ctx, s.Table, identity.UserKey(sess.User))
-	if fault.Is(err, fault.NotFound) || err == nil && (u.Epoch != sess.Epoch || u.Disabled) {
+	if fault.Is(err, fault.NotFound) || err == nil && (!sess.IsOf(u) || u.Disabled) {
 		return u, errRefreshToken()
 	}
 	return u, fault.Wrap("read user "+sess.User, err)
@@ -194,7 +171,7 @@ func (s Sessions) EndByRefreshToken(ctx context.Context, token, user string) err
 	if err != nil {
 		return fmt.Errorf("read session %s: %w", t.session, err)
 	}
-	return s.End(ctx, sess.ID)
+	return s.End(ctx, user, sess.ID)
 }
 
 func (s Sessions) newLoggedIn(ctx context.Context, sess identity.Session, t refreshToken,
@@ -206,7 +183,7 @@ func (s Sessions) newLoggedIn(ctx context.Context, sess identity.Session, t refr
 	}
 	out := LoggedIn{
 		AccessToken: access, RefreshToken: t.clientText(s.Settings.CodeKey()), TokenType: "Bearer",
-		ExpiresIn: int(token.TTL.Seconds()), Tenants: make([]OrganisationChoice, len(a.organisations)),
+		ExpiresIn: int(s.accessTTL(sess).Seconds()), Tenants: make([]OrganisationChoice, len(a.organisations)),
 		User: Person{a.ID, a.Email, a.Name},
 	}
 	if sess.Pending { // the names of organizations are for users who have proved who they are

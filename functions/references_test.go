@@ -68,6 +68,8 @@ var partDeletions = map[string]string{
 	"leaveOrganisation":     "removeUser for the caller",
 	"removeTOTP":            "a second factor of the caller",
 	"removePasskey":         "a second factor of the caller",
+	"endSession":            "a session of the caller, which no other record names",
+	"deleteAccount":         "the caller's account; functions/eraser erases everything that it leads to",
 	"withdrawBillingImport": "the months of an upload, whose record stays",
 }
 

@@ -2,8 +2,10 @@ package auth
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -149,9 +151,8 @@ func (h *fixture) entersFromAnUnknownDevice(byPassword bool) {
 // mailedLink returns the path of the link in the newest mail that has one.
 func (h *fixture) mailedLink() string {
 	h.Helper()
-	all := h.Mails()
-	for i := len(all) - 1; i >= 0; i-- {
-		if path, ok := strings.CutPrefix(all[i].Data["link"], h.Settings.BaseURL); ok && path != "" {
+	for _, m := range slices.Backward(h.Mails()) {
+		if path, ok := strings.CutPrefix(m.Data["link"], h.Settings.BaseURL); ok && path != "" {
 			return path
 		}
 	}
@@ -189,21 +190,22 @@ func TestDeviceCookie(t *testing.T) {
 	}
 }
 
-// exhaust makes the strangers' guesses of the day cost a delay.
-func (h *fixture) exhaust(email string) {
+// exhaust makes the strangers' guesses at the password of ada cost a delay.
+func (h *fixture) exhaust() {
 	h.Helper()
 	for i := range passwordGuesses[stranger].Free {
-		if got := h.logInFrom(fmt.Sprintf("198.51.100.%d", i), email, wrong); got != 401 {
+		if got := h.logInFrom(fmt.Sprintf("198.51.100.%d", i), ada, wrong); got != 401 {
 			h.Fatal(got)
 		}
 	}
-	if got := h.logInFrom("198.51.100.99", email, wrong); got != 403 {
+	if got := h.logInFrom("198.51.100.99", ada, wrong); got != 403 {
 		h.Fatalf("the next stranger: %d", got)
 	}
 }
 
 func TestKnownDevice(t *testing.T) {
 	begin := func(t *testing.T) (*fixture, *browser) {
+		t.Helper()
 		h := newFixture(t).quickly()
 		h.register()
 		b := h.browserAt(home)
@@ -211,7 +213,7 @@ func TestKnownDevice(t *testing.T) {
 			t.Fatal(got)
 		}
 		b.ip = "203.0.113.5" // another source
-		h.exhaust(ada)
+		h.exhaust()
 		return h, b
 	}
 	t.Run("its token changes with each log-in, and the one before works once more", func(t *testing.T) {
@@ -267,7 +269,7 @@ func TestKnownDevice(t *testing.T) {
 	t.Run("it is forgotten after half a year without a log-in", func(t *testing.T) {
 		h, b := begin(t)
 		h.Clock.Advance(deviceTTL)
-		h.exhaust(ada)
+		h.exhaust()
 		if got := b.enter(password); got != 403 {
 			t.Errorf("%d", got)
 		}
@@ -284,9 +286,7 @@ func TestKnownDevice(t *testing.T) {
 	t.Run("a reset of the password makes all strangers, but who resets it", func(t *testing.T) {
 		h, b := begin(t)
 		thief := h.browserAt("203.0.113.6")
-		for name, c := range b.cookies {
-			thief.cookies[name] = c
-		}
+		maps.Copy(thief.cookies, b.cookies)
 		owner := h.browserAt("203.0.113.7")
 		owner.post("POST", "/auth/password/forget", map[string]any{"email": ada}).Want(200)
 		owner.post("PATCH", "/auth/password/reset", map[string]any{
@@ -314,7 +314,7 @@ func TestKnownDevice(t *testing.T) {
 	})
 	t.Run("a sign-in at a provider makes a device known", func(t *testing.T) {
 		in := newProviderFixture(t)
-		b := in.fixture.browserAt(home)
+		b := in.browserAt(home)
 		back := in.goOut("google", "alice")
 		b.send("GET", "/auth/google/callback?"+back.Encode(), "", "").Want(200)
 		b.cookie()
@@ -328,7 +328,8 @@ func TestKnownDevice_ThroughTheGateway(t *testing.T) {
 	fn := rest.Lambda(h.Platform, mountOperations(h.s))
 	enter := func(ip, cookie string) events.APIGatewayProxyResponse {
 		ev := events.APIGatewayProxyRequest{
-			HTTPMethod: "POST", Path: "/auth/login", Body: apitest.JSON(map[string]any{"email": ada, "password": password}),
+			HTTPMethod: "POST", Path: "/auth/login",
+			Body:              apitest.JSON(map[string]any{"email": ada, "password": password}),
 			MultiValueHeaders: map[string][]string{"content-type": {"application/json"}, "cookie": {cookie}},
 		}
 		ev.RequestContext.Identity.SourceIP = ip
@@ -339,7 +340,7 @@ func TestKnownDevice_ThroughTheGateway(t *testing.T) {
 		t.Fatalf("cookies %q", set)
 	}
 	cookie, _, _ := strings.Cut(set[0], ";")
-	h.exhaust(ada)
+	h.exhaust()
 	got := []int{enter("203.0.113.5", "theme=dark").StatusCode, enter("203.0.113.5", "theme=dark; "+cookie).StatusCode}
 	if got[0] != 403 || got[1] != 200 {
 		t.Errorf("without and with the cookie: %d", got)
@@ -366,7 +367,7 @@ func TestKnownDevices_AreTwentyAndBrowsersStay(t *testing.T) {
 	if len(known.Devices) != maxDevices || len(known.Sources) != maxSources {
 		t.Errorf("%d devices, %d sources", len(known.Devices), len(known.Sources))
 	}
-	h.exhaust(ada)
+	h.exhaust()
 	b.ip = "203.0.113.250"
 	if got := b.enter(password); got != 200 {
 		t.Errorf("the browser after 100 log-ins of a program: %d", got)
@@ -376,12 +377,12 @@ func TestKnownDevices_AreTwentyAndBrowsersStay(t *testing.T) {
 func TestKnownSource_IsForgottenAfterAMonth(t *testing.T) {
 	h := newFixture(t).quickly()
 	h.register()
-	h.exhaust(ada)
+	h.exhaust()
 	if got := h.logInFrom(home, ada, password); got != 200 {
 		t.Fatalf("at first: %d", got)
 	}
 	h.Clock.Advance(sourceTTL)
-	h.exhaust(ada)
+	h.exhaust()
 	if got := h.logInFrom(home, ada, password); got != 403 {
 		t.Errorf("a month later: %d", got)
 	}

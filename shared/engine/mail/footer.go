@@ -9,6 +9,7 @@ var reasons = map[Template]string{
 	AccountExists:         "somebody signed up with this address, which has an\naccount",
 	ResetPassword:         "somebody asked to reset the password of your account",
 	PasswordChanged:       "the password of your account was changed",
+	AccountDeleted:        "your account was deleted",
 	SessionReused:         "a session of your account was ended",
 	Invitation:            "the person named above entered this address. One person\ncan send five such mails a day to an address",
 	TokenExpiring:         "you made this token and it ends soon",

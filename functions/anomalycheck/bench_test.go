@@ -29,7 +29,7 @@ func BenchmarkJudge100kResources(b *testing.B) {
 			fmt.Sprint("i-", i), fmt.Sprint("ca_", i%20), fmt.Sprint("team_", i%50),
 			fmt.Sprint("grp_", i%200), []string{"EC2", "S3", "RDS"}[i%3],
 		}
-		a.Rows[i] = cost.Row{Keys: keys, Days: days}
+		a.Rows[i] = cost.Row{Keys: keys, Days: money.SeriesOf(days...)}
 	}
 	from := day("2026-02-01")
 	settled := map[string]time.Time{}

@@ -29,7 +29,7 @@ func sharedRows(r *rand.Rand) (rows []cost.Row) {
 				}
 				days[d] = money.FromScaled(amount, 5).DivInt(3)
 			}
-			rows = append(rows, cost.Row{Days: days, Keys: []string{
+			rows = append(rows, cost.Row{Days: money.SeriesOf(days...), Keys: []string{
 				[]string{"", fmt.Sprint("i-", n)}[min(n, 1)], fmt.Sprint("ca_", n%3), fmt.Sprint("team_", r.IntN(4)),
 				[]string{"", "grp_1", "grp_2"}[n%3], []string{"EC2", "S3"}[r.IntN(2)],
 			}})
@@ -69,8 +69,8 @@ func (s *scopes) checkBaseline(t *testing.T, f *anomaly.Finding) {
 	var baseline, all money.Amount
 	for _, row := range s.of[f.Scope] {
 		r := &s.rows[row]
-		baseline = baseline.Add(f.BaselineOf(r.Keys[resourceKey], r.Days, f.Day))
-		all = all.Add(r.Days[f.Day])
+		baseline = baseline.Add(f.BaselineOf(r.Keys[resourceKey], &r.Days, f.Day))
+		all = all.Add(r.Days.At(f.Day))
 	}
 	if difference := baseline.Sub(f.Baseline).Abs(); difference.Cmp(money.FromScaled(1, 25)) > 0 || all != f.Cost {
 		t.Errorf("%s %s: the rows cost %s above %s, the finding %s above %s", f.Type, f.ID, all, baseline, f.Cost,
@@ -98,7 +98,7 @@ func TestScopes_ATeamIsJudgedByItsShareOfResources(t *testing.T) {
 			days[d] = money.FromInt(base)
 		}
 		days[len(days)-1] = money.FromInt(last)
-		return cost.Row{Keys: []string{"i-1", "ca_1", team, "grp_1", "EC2"}, Days: days}
+		return cost.Row{Keys: []string{"i-1", "ca_1", team, "grp_1", "EC2"}, Days: money.SeriesOf(days...)}
 	}
 	from := day("2026-02-01")
 	s := newScopes(cost.Answer{Rows: []cost.Row{share("web", 100, 400), share("ml", 50, 50)}}, from,

@@ -152,18 +152,15 @@ func (s *scopes) member(resource *anomaly.Series, key int, id string) *anomaly.S
 func (s *scopes) index(day time.Time) int { return int(day.Sub(s.from) / (24 * time.Hour)) }
 
 // sum adds rows up, day by day.
-func (s *scopes) sum(rows []int32) []money.Amount {
+func (s *scopes) sum(rows []int32) money.Series {
 	if len(rows) == 1 {
 		return s.rows[rows[0]].Days
 	}
-	out := make([]money.Amount, len(s.rows[rows[0]].Days))
+	out := make([]money.Amount, s.rows[rows[0]].Days.Len())
 	for _, i := range rows {
-		days := s.rows[i].Days
-		for d := range days {
-			out[d].Increase(&days[d])
-		}
+		s.rows[i].Days.AddTo(out)
 	}
-	return out
+	return money.SeriesOf(out...)
 }
 
 // settled returns the last day of a scope that can be judged: the last settled day of its accounts.
@@ -271,7 +268,7 @@ func (s *scopes) addPart(parts map[string]*anomaly.Part, f *anomaly.Finding, row
 		p = &anomaly.Part{Key: key}
 		parts[key] = p
 	}
-	days := s.rows[row].Days
-	p.Cost = p.Cost.Add(days[f.Day])
+	days := &s.rows[row].Days
+	p.Cost = p.Cost.Add(days.At(f.Day))
 	p.Baseline = p.Baseline.Add(f.BaselineOf(s.rows[row].Keys[resourceKey], days, f.Day))
 }

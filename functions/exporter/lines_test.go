@@ -100,7 +100,7 @@ func (a *fixture) dailySums(org string, from, to cost.Month) map[string]money.Am
 			},
 		}))(a)
 		for _, row := range answer.Rows {
-			for d, sum := range row.Days {
+			for d, sum := range row.Days.Amounts() {
 				if !sum.IsZero() {
 					out[fmt.Sprintf("%s %d %q", metric, d, row.Keys)] = sum
 				}

@@ -76,8 +76,9 @@ func (s *service) addWindow(ctx context.Context, months map[cost.Month]*monthCos
 		c := months[cost.MonthOf(q.From.AddDate(0, 0, d))]
 		for i := 0; c != nil && i < len(a.Rows); i++ {
 			r := &a.Rows[i]
-			c.increase(q.Metric, &r.Days[d])
-			if !r.Days[d].IsZero() {
+			amount := r.Days.At(d)
+			c.increase(q.Metric, &amount)
+			if !amount.IsZero() {
 				c.accounts[r.Keys[0]] = true
 			}
 		}

@@ -226,7 +226,7 @@ func valueLines(rows []cost.Row, limit int) (out []valueLine, others int) {
 		default:
 			others++
 			rest.row.Amount = rest.row.Amount.Add(r.Amount)
-			rest.row.Days = report.AddDays(rest.row.Days, r.Days)
+			rest.row.Days.Add(&r.Days)
 		}
 	}
 	if others > 0 {
@@ -307,7 +307,7 @@ func (s *service) tagTrends(ctx context.Context, in *tagTrendInput) (TagTrends, 
 	}
 	days := make([][]money.Amount, len(lines))
 	for i := range lines {
-		days[i] = lines[i].row.Days
+		days[i] = lines[i].row.Days.Amounts()
 	}
 	for i, p := range b.points(a.Total) {
 		out.Items[i] = TagTrendPoint{TrendPoint: p}

@@ -115,10 +115,10 @@ func (sp *teamSplit) takeDirect(within *cost.Within) {
 	}
 	for i := range sp.answer.Rows {
 		r := &sp.answer.Rows[i]
-		if t := sp.team(r.Keys[0], cells); len(r.Days) == 0 {
+		if t := sp.team(r.Keys[0], cells); r.Days.Len() == 0 {
 			t.direct[0].Increase(&r.Amount)
 		} else {
-			report.AddDays(t.direct, r.Days)
+			r.Days.AddTo(t.direct)
 		}
 	}
 }
@@ -150,14 +150,18 @@ func (sp *teamSplit) costsOf(d int, q *cost.Question) []report.SharedCost {
 	var out []report.SharedCost
 	for i := range sp.answer.Rows {
 		r := &sp.answer.Rows[i]
-		if r.Keys[0] != "" || r.Days[d].IsZero() {
+		if r.Keys[0] != "" {
+			continue
+		}
+		amount := r.Days.At(d)
+		if amount.IsZero() {
 			continue
 		}
 		values := make(map[string]string, len(q.Dims))
 		for n, dim := range q.Dims {
 			values[dim] = r.Keys[n]
 		}
-		out = append(out, report.SharedCost{Day: q.From.AddDate(0, 0, d), Values: values, Amount: r.Days[d]})
+		out = append(out, report.SharedCost{Day: q.From.AddDate(0, 0, d), Values: values, Amount: amount})
 	}
 	return out
 }

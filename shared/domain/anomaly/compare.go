@@ -25,12 +25,12 @@ func (s *Series) compareFrom(r *Rules, from int) {
 	if s.Type != Resource || !r.WeekdayBaseline {
 		return
 	}
-	for i := max(from, s.firstDay()+leastAge); i < len(s.Days); i++ {
+	for i := max(from, s.firstDay()+leastAge); i < s.Days.Len(); i++ {
 		if c := s.compare(r, i); c != nil {
 			s.unusual = append(s.unusual, dayComparison{i, *c})
 		}
 	}
-	s.from, s.upTo = from, len(s.Days)
+	s.from, s.upTo = from, s.Days.Len()
 }
 
 // compared returns the comparison of a day. It returns nil for a typical day.
@@ -48,14 +48,15 @@ func (s *Series) compared(r *Rules, i int) *comparison {
 // compare compares a day with similar days. It returns nil for a typical day. The day is at least 14 days after the
 // first cost.
 func (s *Series) compare(r *Rules, i int) *comparison {
-	if s.Days[i].Sign() <= 0 || s.Days[i].Cmp(r.MinUSD) < 0 || isTypical(s.Days, i) {
+	cost := s.Days.At(i)
+	if cost.Sign() <= 0 || cost.Cmp(r.MinUSD) < 0 || isTypical(&s.Days, i) {
 		return nil
 	}
 	first := s.firstDay()
-	h := newHistory(s.Days[max(first, i-comparedDays):i])
+	h := newHistory(&s.Days, max(first, i-comparedDays), i)
 	c := comparison{baseline: s.baselineOn(r, i, h)}
-	e := excess{h, c.mean().Float64(), c.excess(s.Days[i])}
-	c.unusual = isUnusual(s.Days[i], &c.baseline) && !(r.NoiseBand && e.amount < h.noise()) &&
+	e := excess{h, c.mean().Float64(), c.excess(cost)}
+	c.unusual = isUnusual(cost, &c.baseline) && !(r.NoiseBand && e.amount < h.noise()) &&
 		!e.isOrdinary(i-first, r.MinimumHistory)
 	return &c
 }
@@ -65,7 +66,7 @@ func (s *Series) compare(r *Rules, i int) *comparison {
 // resources seems to have intervals by chance. A lower baseline that is too small to judge by does not count.
 func (s *Series) baselineOn(r *Rules, i int, h *history) baseline {
 	typical := s.typicalOn(r, i, h)
-	similar := medianBack(s.Days, i, h.similarBack())
+	similar := medianBack(&s.Days, i, h.similarBack())
 	isLower := s.Type == Resource && h.interval > 0 && !r.tooSmall(&similar) && isUnusual(typical.mean(), &similar)
 	if isLower || similar.isAbove(&typical) {
 		return similar
@@ -76,11 +77,11 @@ func (s *Series) baselineOn(r *Rules, i int, h *history) baseline {
 // typicalOn returns the typical cost of a day: the median of the nine days before, or that of the 21 days before if it
 // is lower and costs do not recur at an interval. So a slow rise is found.
 func (s *Series) typicalOn(r *Rules, i int, h *history) baseline {
-	recent := medianBack(s.Days, i, typicalBack).notNegative()
+	recent := medianBack(&s.Days, i, typicalBack).notNegative()
 	if h.interval > 0 || len(h.cost) < slowDays || medianOf(h.cost[len(h.cost)-slowDays:]) >= h.typical[len(h.cost)] {
 		return recent
 	}
-	if slow := medianBack(s.Days, i, slowBack); recent.isAbove(&slow) && !r.tooSmall(&slow) {
+	if slow := medianBack(&s.Days, i, slowBack); recent.isAbove(&slow) && !r.tooSmall(&slow) {
 		return slow
 	}
 	return recent
@@ -94,15 +95,17 @@ func isUnusual(cost money.Amount, base *baseline) bool {
 // isTypical reports whether a day is clearly below 130 % of each cost that could become its baseline: the medians of
 // nine and of 21 days before, and that of the days at any interval that is clearly lower. It compares ranks, and so
 // excludes most days at little expense.
-func isTypical(days []money.Amount, i int) bool {
-	rank := days[i].Rank()
+func isTypical(days *money.Series, i int) bool {
+	cost := days.At(i)
+	rank := cost.Rank()
 	if rank == math.MaxInt64 { // it is larger than ranks are
 		return false
 	}
 	low := int64(float64(rank) / 1.299)
 	var ranks [longestInterval*repetitions + 1]int64 // by days back; a day that is not known has none
 	for n := 1; n < len(ranks) && n <= i; n++ {
-		ranks[n] = days[i-n].Rank()
+		earlier := days.At(i - n)
+		ranks[n] = earlier.Rank()
 	}
 	if !mostAbove(ranks[1:typicalDays+1], low) || !mostAbove(ranks[1:slowDays+1], low) {
 		return false

@@ -68,8 +68,8 @@ type baseline struct {
 
 // Judge judges the day i of a scope's series, which has one amount for each day. Days before the first cost do not
 // count.
-func (r *Rules) Judge(of ScopeType, days []money.Amount, i int) (Spike, bool) {
-	if days[i].Sign() <= 0 {
+func (r *Rules) Judge(of ScopeType, days money.Series, i int) (Spike, bool) {
+	if days.At(i).Sign() <= 0 {
 		return Spike{}, false
 	}
 	s := Series{Scope: Scope{Type: of}, Days: days}
@@ -84,20 +84,20 @@ func (r *Rules) judgeOwn(s *Series, i int) (Spike, bool) {
 	}
 	age := i - first
 	if first < 0 || age < least {
-		return r.newSpend(s.Type, s.Days, i)
+		return r.newSpend(s.Type, s.Days.At(i), i)
 	}
 	if r.WeekdayBaseline && age >= leastAge {
 		return r.judgeSimilar(s, i)
 	}
-	base := mean(s.Days, i, weekBack[:min(trailing, age)])
+	base := mean(&s.Days, i, weekBack[:min(trailing, age)])
 	if r.tooSmall(&base) {
-		return r.newSpend(s.Type, s.Days, i)
+		return r.newSpend(s.Type, s.Days.At(i), i)
 	}
-	before := history{cost: floatsOf(s.Days[max(first, i-bandDays):i])}
-	if above := base.excess(s.Days[i]); r.NoiseBand && above < before.noise() {
+	before := history{cost: floatsOf(&s.Days, max(first, i-bandDays), i)}
+	if above := base.excess(s.Days.At(i)); r.NoiseBand && above < before.noise() {
 		return Spike{}, false
 	}
-	return r.spikeAbove(s.Type, s.Days[i], &base)
+	return r.spikeAbove(s.Type, s.Days.At(i), &base)
 }
 
 // tooSmall reports whether a baseline cannot be judged by.
@@ -112,12 +112,12 @@ func (r *Rules) judgeSimilar(s *Series, i int) (Spike, bool) {
 		return Spike{}, false
 	}
 	if r.tooSmall(&c.baseline) {
-		return r.newSpend(s.Type, s.Days, i)
+		return r.newSpend(s.Type, s.Days.At(i), i)
 	}
 	if !c.unusual {
 		return Spike{}, false
 	}
-	return r.spikeAbove(s.Type, s.Days[i], &c.baseline)
+	return r.spikeAbove(s.Type, s.Days.At(i), &c.baseline)
 }
 
 // spikeAbove returns the spike of a cost above its baseline. It returns false if the excess is too small.
@@ -150,18 +150,19 @@ func (b *baseline) isAbove(other *baseline) bool {
 }
 
 // medianBack returns the median of past days, named by how many days they lie back: one day, or the mean of two.
-func medianBack(days []money.Amount, i int, back []int) baseline {
+func medianBack(days *money.Series, i int, back []int) baseline {
 	var room [slowDays]int
 	sorted := append(room[:0], back...)
-	slices.SortFunc(sorted, func(a, b int) int { return days[i-a].Cmp(days[i-b]) })
+	slices.SortFunc(sorted, func(a, b int) int { return days.At(i - a).Cmp(days.At(i - b)) })
 	n := len(sorted)
 	return mean(days, i, slices.Clone(sorted[(n-1)/2:n/2+1]))
 }
 
-func mean(days []money.Amount, i int, back []int) baseline {
+func mean(days *money.Series, i int, back []int) baseline {
 	b := baseline{n: int64(len(back)), back: back}
 	for _, n := range back {
-		b.sum.Increase(&days[i-n])
+		cost := days.At(i - n)
+		b.sum.Increase(&cost)
 	}
 	return b
 }
@@ -182,8 +183,8 @@ func (r *Rules) belowFloor(of ScopeType, excess money.Amount, n int64) bool {
 	return r.Floors && excess.Cmp(r.FloorsUSD[of].MulInt(n)) < 0
 }
 
-// newSpend judges a day without a baseline, if the settings ask for it.
-func (r *Rules) newSpend(of ScopeType, days []money.Amount, i int) (Spike, bool) {
+// newSpend judges the cost of day i, which has no baseline, if the settings ask for it.
+func (r *Rules) newSpend(of ScopeType, cost money.Amount, i int) (Spike, bool) {
 	if !r.NewSpend || of == Org || i >= len(r.OrgDays) {
 		return Spike{}, false
 	}
@@ -191,5 +192,5 @@ func (r *Rules) newSpend(of ScopeType, days []money.Amount, i int) (Spike, bool)
 	if share := r.OrgDays[i].MulInt(5).DivInt(100); share.Cmp(least) > 0 {
 		least = share
 	}
-	return Spike{Cost: days[i], Severity: Warning, NewSpend: true}, days[i].Cmp(least) >= 0
+	return Spike{Cost: cost, Severity: Warning, NewSpend: true}, cost.Cmp(least) >= 0
 }

@@ -57,7 +57,7 @@ func TestRules_Judge_TheBareRule(t *testing.T) {
 		"a credit of a day is none":                  {flat("100", 7, "-500"), "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s, found := bare.Judge(Resource, c.days, len(c.days)-1)
+			s, found := bare.Judge(Resource, money.SeriesOf(c.days...), len(c.days)-1)
 			if s.Severity != c.severity || found != (c.severity != "") {
 				t.Fatalf("%+v, %v; want %q", s, found, c.severity)
 			}
@@ -92,11 +92,11 @@ func TestRules_Judge_EachGateCanBeSwitchedOff(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := Rules{Settings: DefaultSettings(), MinUSD: money.FromInt(1)}
-			if s, found := r.Judge(Resource, c.days, len(c.days)-1); found {
+			if s, found := r.Judge(Resource, money.SeriesOf(c.days...), len(c.days)-1); found {
 				t.Errorf("with the gate: %+v", s)
 			}
 			c.off(&r.Gates)
-			if _, found := r.Judge(Resource, c.days, len(c.days)-1); !found {
+			if _, found := r.Judge(Resource, money.SeriesOf(c.days...), len(c.days)-1); !found {
 				t.Error("nothing without the gate")
 			}
 		})
@@ -119,14 +119,14 @@ func TestRules_Judge_NewSpendIsAWarningByChoice(t *testing.T) {
 		r := Rules{Settings: DefaultSettings(), MinUSD: money.FromInt(1), OrgDays: flat("0", 20, c.org)}
 		r.NewSpend = c.on
 		days := flat("0", 20, c.cost)
-		s, found := r.Judge(CloudAccount, days, 20)
+		s, found := r.Judge(CloudAccount, money.SeriesOf(days...), 20)
 		if found != c.want || found && (s.Severity != Warning || !s.NewSpend) {
 			t.Errorf("%+v: %+v, %v", c, s, found)
 		}
 		if _, ok := s.Percent(); ok {
 			t.Error("a percentage of nothing")
 		}
-		if _, found = r.Judge(Org, days, 20); found {
+		if _, found = r.Judge(Org, money.SeriesOf(days...), 20); found {
 			t.Error("the organization itself is no new spend")
 		}
 	}
@@ -139,7 +139,7 @@ func TestRules_Pass_TellsOfAnIncidentOnceAndAgainWhenItIsWorse(t *testing.T) {
 	}
 	r := Rules{Settings: DefaultSettings(), MinUSD: money.FromInt(1)}
 	var got []string
-	for _, f := range r.Pass([]Series{{Scope: Scope{Resource, "vm"}, Days: days, Until: len(days)}}, 35) {
+	for _, f := range r.Pass([]Series{{Scope: Scope{Resource, "vm"}, Days: money.SeriesOf(days...), Until: len(days)}}, 35) {
 		got = append(got, fmt.Sprint(f.Day-35, " ", f.Severity, " ", f.Tells()))
 	}
 	if want := "0 warning true;1 warning false;2 critical true;3 critical false;5 critical true"; strings.Join(got,
@@ -147,7 +147,7 @@ func TestRules_Pass_TellsOfAnIncidentOnceAndAgainWhenItIsWorse(t *testing.T) {
 		t.Errorf("%s; want %s", got, want)
 	}
 	r.Latch = false
-	for _, f := range r.Pass([]Series{{Scope: Scope{Resource, "vm"}, Days: days, Until: len(days)}}, 35) {
+	for _, f := range r.Pass([]Series{{Scope: Scope{Resource, "vm"}, Days: money.SeriesOf(days...), Until: len(days)}}, 35) {
 		if !f.Tells() {
 			t.Errorf("without the latch day %d is not told of", f.Day)
 		}
@@ -157,7 +157,7 @@ func TestRules_Pass_TellsOfAnIncidentOnceAndAgainWhenItIsWorse(t *testing.T) {
 func TestRules_Pass_DaysThatHaveNotSettledAreNotJudged(t *testing.T) {
 	days := append(flat("100", 35, "400"), money.FromInt(400))
 	r := Rules{Settings: DefaultSettings()}
-	got := r.Pass([]Series{{Scope: Scope{Resource, "vm"}, Days: days, Until: 36}}, 35)
+	got := r.Pass([]Series{{Scope: Scope{Resource, "vm"}, Days: money.SeriesOf(days...), Until: 36}}, 35)
 	if len(got) != 1 || got[0].Day != 35 {
 		t.Errorf("%+v", got)
 	}
@@ -167,7 +167,7 @@ func TestRules_Pass_TheNarrowestScopeThatExplainsItIsToldOf(t *testing.T) {
 	org, acct := Scope{Type: Org}, Scope{CloudAccount, "ca_1"}
 	series := func(s Scope, base, last string, within ...Scope) Series {
 		d := flat(base, 35, last)
-		return Series{Scope: s, Days: d, Until: len(d), Within: within}
+		return Series{Scope: s, Days: money.SeriesOf(d...), Until: len(d), Within: within}
 	}
 	for name, c := range map[string]struct {
 		vm, group string // cost of the last day; 100 and 200 on other days
@@ -220,12 +220,13 @@ func TestSpike_Contributors_SumToTheSpikeToTheCent(t *testing.T) {
 		}
 	}
 	r := Rules{Settings: DefaultSettings()}
-	s, found := r.Judge(Org, whole, 35)
+	s, found := r.Judge(Org, money.SeriesOf(whole...), 35)
 	if !found {
 		t.Fatal("no spike")
 	}
 	for p := range parts {
-		parts[p].Cost, parts[p].Baseline = costs[p][35], s.BaselineOf("", costs[p], 35)
+		days := money.SeriesOf(costs[p]...)
+		parts[p].Cost, parts[p].Baseline = costs[p][35], s.BaselineOf("", &days, 35)
 	}
 	got, err := s.Contributors("service_name", parts)
 	if err != nil || len(got) != listed+1 || got[0].Key != "part04" || !got[listed].Others {

@@ -146,7 +146,7 @@ func measure(set map[Scope]*labelled, r Rules, floor int64, series func(*labelle
 func seriesOf(set map[Scope]*labelled, days func(*labelled) []money.Amount) []Series {
 	out, at := make([]Series, 0, len(set)), map[string]*Series{}
 	for s, l := range set {
-		out = append(out, Series{Scope: s, Days: days(l), Until: labelledDays})
+		out = append(out, Series{Scope: s, Days: money.SeriesOf(days(l)...), Until: labelledDays})
 		if s.Type == Resource {
 			at[s.ID] = &out[len(out)-1]
 		}
@@ -219,7 +219,7 @@ func BenchmarkRules_Pass(b *testing.B) {
 		at := i * 7 % (labelledDays - WindowDays)
 		days := set[resources[i%len(resources)]].usage[at : at+WindowDays]
 		all[i] = Series{
-			Scope: Scope{Resource, resources[i%len(resources)].ID}, Days: days, Until: WindowDays,
+			Scope: Scope{Resource, resources[i%len(resources)].ID}, Days: money.SeriesOf(days...), Until: WindowDays,
 			Within: []Scope{{CloudAccount, "ca_1"}},
 		}
 	}

@@ -1,8 +1,6 @@
 package anomaly
 
 import (
-	"slices"
-
 	"lamplighter.dev/shared/foundation/money"
 )
 
@@ -29,8 +27,9 @@ func (r *Rules) judge(s *Series, i int) (Spike, bool) {
 	if !found || own.NewSpend {
 		return own, found
 	}
-	rest := Series{Scope: s.Scope, Days: slices.Clone(s.Days[:i+1])}
-	if rest.Days[i] = rest.Days[i].Sub(r.ordinaryExcess(s, i)); rest.Days[i].Sign() <= 0 {
+	rest := Series{Scope: s.Scope, Days: s.Days.Clone(i + 1)}
+	ordinary := r.ordinaryExcess(s, i).Neg()
+	if rest.Days.Increase(i, &ordinary); rest.Days.At(i).Sign() <= 0 {
 		return Spike{}, false
 	}
 	_, found = r.judgeOwn(&rest, i)
@@ -49,7 +48,7 @@ func (r *Rules) unusualMembers(s *Series, i int) (out unusualMembers) {
 		if c == nil || !c.unusual {
 			continue
 		}
-		out.excess = out.excess.Add(m.Days[i].Sub(c.mean()))
+		out.excess = out.excess.Add(m.Days.At(i).Sub(c.mean()))
 		if out.back == nil {
 			out.back = map[string][]int{}
 		}
@@ -66,8 +65,8 @@ func (r *Rules) ordinaryExcess(s *Series, i int) (sum money.Amount) {
 			continue
 		}
 		if c := m.compared(r, i); c == nil || !c.unusual {
-			typical := medianBack(m.Days, i, typicalBack).notNegative()
-			sum = sum.Add(m.Days[i].Sub(typical.mean()))
+			typical := medianBack(&m.Days, i, typicalBack).notNegative()
+			sum = sum.Add(m.Days.At(i).Sub(typical.mean()))
 		}
 	}
 	return sum
@@ -75,22 +74,22 @@ func (r *Rules) ordinaryExcess(s *Series, i int) (sum money.Amount) {
 
 // spikeOfMembers returns the spike that the unusual resources of a scope make.
 func (r *Rules) spikeOfMembers(s *Series, i int, unusual *unusualMembers) (Spike, bool) {
-	base := baseline{sum: s.Days[i].Sub(unusual.excess), n: 1}
+	base := baseline{sum: s.Days.At(i).Sub(unusual.excess), n: 1}
 	if len(unusual.back) == 0 || r.tooSmall(&base) {
 		return Spike{}, false
 	}
-	spike, found := r.spikeAbove(s.Type, s.Days[i], &base)
+	spike, found := r.spikeAbove(s.Type, s.Days.At(i), &base)
 	spike.Members = unusual.back
 	return spike, found
 }
 
 // BaselineOf returns the part of the baseline of a spike on day i that costs of a resource by day make.
-func (s *Spike) BaselineOf(resource string, days []money.Amount, i int) money.Amount {
+func (s *Spike) BaselineOf(resource string, days *money.Series, i int) money.Amount {
 	back := s.Back
 	if s.Members != nil {
 		unusual, found := s.Members[resource]
 		if !found {
-			return days[i]
+			return days.At(i)
 		}
 		back = unusual
 	}

@@ -10,15 +10,12 @@ import (
 // account returns the series of an account and of the resources that it consists of.
 func account(members ...[]money.Amount) []Series {
 	all := make([]Series, len(members)+1)
-	all[0] = Series{Scope: Scope{CloudAccount, "ca_1"}, Days: make([]money.Amount, len(members[0]))}
+	all[0] = Series{Scope: Scope{CloudAccount, "ca_1"}, Until: len(members[0])}
 	for n, days := range members {
-		all[n+1] = Series{Scope: Scope{Resource, fmt.Sprint("vm-", n)}, Days: days, Until: len(days)}
+		all[n+1] = Series{Scope: Scope{Resource, fmt.Sprint("vm-", n)}, Days: money.SeriesOf(days...), Until: len(days)}
 		all[0].Members = append(all[0].Members, &all[n+1])
-		for i := range days {
-			all[0].Days[i] = all[0].Days[i].Add(days[i])
-		}
+		all[0].Days.Add(&all[n+1].Days)
 	}
-	all[0].Until = len(all[0].Days)
 	return all
 }
 
@@ -76,9 +73,10 @@ func TestSpike_BaselineOf_CountsOtherResourcesAsExpected(t *testing.T) {
 		}
 		var sum money.Amount
 		for _, m := range all[0].Members {
-			sum = sum.Add(f.BaselineOf(m.ID, m.Days, f.Day))
+			sum = sum.Add(f.BaselineOf(m.ID, &m.Days, f.Day))
 		}
-		other := f.BaselineOf("", amounts("7"), 0)
+		seven := money.SeriesOf(money.FromInt(7))
+		other := f.BaselineOf("", &seven, 0)
 		if sum != f.Baseline || f.Excess() != money.FromInt(300) || other != money.FromInt(7) {
 			t.Errorf("the baselines of the resources are %s, that of the account is %s", sum, f.Baseline)
 		}

@@ -10,7 +10,7 @@ import (
 // Series is the cost of a scope by day. All series of a pass begin on the same day.
 type Series struct {
 	Scope
-	Days   []money.Amount
+	Days   money.Series
 	Within []Scope // the scopes that contain all of it, except the organization
 	Until  int     // the days from this index on are not judged: they have not settled, or their bills are missing
 
@@ -26,9 +26,10 @@ type Series struct {
 // firstDay returns the first day that cost anything, or -1.
 func (s *Series) firstDay() int {
 	if s.first == 0 {
-		s.first = 1 + slices.IndexFunc(s.Days, func(a money.Amount) bool { return !a.IsZero() })
-		if s.first == 0 {
-			return -1
+		for i := 0; i < s.Days.Len() && s.first == 0; i++ {
+			if a := s.Days.At(i); !a.IsZero() {
+				s.first = 1 + i
+			}
 		}
 	}
 	return s.first - 1
@@ -75,8 +76,8 @@ func (r *Rules) Pass(all []Series, from int) []Finding {
 }
 
 func (r *Rules) series(s *Series, from int, out []Finding) []Finding {
-	for i := from; i < min(s.Until, len(s.Days)); i++ {
-		if s.Days[i].Sign() <= 0 {
+	for i := from; i < min(s.Until, s.Days.Len()); i++ {
+		if s.Days.At(i).Sign() <= 0 {
 			continue
 		}
 		if spike, found := r.judge(s, i); found {
@@ -90,7 +91,7 @@ func (r *Rules) series(s *Series, from int, out []Finding) []Finding {
 
 // highestBefore returns the highest severity of the anomalous days that lie right before the day i.
 func (r *Rules) highestBefore(s *Series, i int) (highest int) {
-	for i--; i >= 0 && s.Days[i].Sign() > 0; i-- {
+	for i--; i >= 0 && s.Days.At(i).Sign() > 0; i-- {
 		spike, found := r.judge(s, i)
 		if !found {
 			break

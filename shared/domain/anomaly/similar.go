@@ -46,13 +46,12 @@ type history struct {
 	room [2*comparedDays + 1 + 2*patternDays]float64 // for the numbers above
 }
 
-func newHistory(days []money.Amount) *history {
+// newHistory returns the history of the days from … to upTo, without the latter.
+func newHistory(days *money.Series, from, upTo int) *history {
 	h := &history{}
-	n := len(days)
+	n := upTo - from
 	h.cost, h.typical = h.room[:n], h.room[n:2*n+1]
-	for i := range days {
-		h.cost[i] = max(approximate(&days[i]), 0)
-	}
+	setFloats(h.cost, days, from)
 	h.setTypical()
 	h.findInterval(h.room[2*n+1:2*n+1:2*n+1+patternDays], h.room[2*n+1+patternDays:2*n+1+patternDays])
 	return h
@@ -93,13 +92,19 @@ func middleOf(sorted []float64) float64 {
 	return (sorted[n/2-1] + sorted[n/2]) / 2
 }
 
-// floatsOf returns costs as floats; refunds are 0.
-func floatsOf(days []money.Amount) []float64 {
-	out := make([]float64, len(days))
-	for i := range days {
-		out[i] = max(approximate(&days[i]), 0)
-	}
+// floatsOf returns the costs of the days from … to upTo, without the latter, as floats; refunds are 0.
+func floatsOf(days *money.Series, from, upTo int) []float64 {
+	out := make([]float64, upTo-from)
+	setFloats(out, days, from)
 	return out
+}
+
+// setFloats sets out to the costs of the days from an index on; refunds are 0.
+func setFloats(out []float64, days *money.Series, from int) {
+	for i := range out {
+		cost := days.At(from + i)
+		out[i] = max(approximate(&cost), 0)
+	}
 }
 
 // rankUnit is the amount of one rank.

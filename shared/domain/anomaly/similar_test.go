@@ -67,7 +67,7 @@ func TestRules_Judge_ComparesSimilarDays(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := Rules{Settings: DefaultSettings(), MinUSD: money.FromInt(1)}
-			s, found := r.Judge(Resource, c.days, len(c.days)-1)
+			s, found := r.Judge(Resource, money.SeriesOf(c.days...), len(c.days)-1)
 			if found != (c.baseline != "") || found && s.Baseline != money.MustParse(c.baseline) {
 				t.Errorf("%v, baseline %s; want %q", found, s.Baseline, c.baseline)
 			}
@@ -78,8 +78,8 @@ func TestRules_Judge_ComparesSimilarDays(t *testing.T) {
 func TestRules_Judge_LooksAtTheDaysOfItsWindowOnly(t *testing.T) {
 	r := Rules{Settings: DefaultSettings(), MinUSD: money.FromInt(1)}
 	days := shape(200, 300, every(9))
-	whole, found := r.Judge(Resource, days, 200)
-	part, same := r.Judge(Resource, days[200-comparedDays:], comparedDays)
+	whole, found := r.Judge(Resource, money.SeriesOf(days...), 200)
+	part, same := r.Judge(Resource, money.SeriesOf(days[200-comparedDays:]...), comparedDays)
 	if found != same || whole.Baseline != part.Baseline {
 		t.Errorf("%+v, %v; from the window %+v, %v", whole, found, part, same)
 	}

@@ -141,7 +141,7 @@ func (r *reader) series(dim string, values []string, from time.Time, usage bool)
 	q.Dims, q.Filter = []string{dim}, map[string][]string{dim: values}
 	a, err := r.costs.Ask(r.ctx, r.org, q)
 	for _, row := range a.Rows {
-		out[row.Keys[0]] = row.Days
+		out[row.Keys[0]] = row.Days.Amounts()
 	}
 	return out, fault.Wrap("read the costs of budgets", err)
 }

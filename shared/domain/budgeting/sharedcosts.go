@@ -8,7 +8,6 @@ import (
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"
-	"lamplighter.dev/shared/foundation/money"
 )
 
 // maxComparedTags is how many tag keys are compared with other scopes. Budgets of further keys are taken to share costs
@@ -109,7 +108,7 @@ func (s *sharedCosts) compared(values map[string][]string) []string {
 // addPairs adds the pairs of values of two dimensions that have a cost on any day.
 func (s *sharedCosts) addPairs(dims []string, rows []cost.Row) {
 	for i := range rows {
-		if slices.ContainsFunc(rows[i].Days, func(a money.Amount) bool { return !a.IsZero() }) {
+		if rows[i].Days.HasAmount() {
 			s.add(scope{dims[0], rows[i].Keys[0]}, scope{dims[1], rows[i].Keys[1]})
 		}
 	}

@@ -53,7 +53,7 @@ type Answer struct {
 type Row struct {
 	Keys   []string
 	Amount money.Amount
-	Days   []money.Amount // by day, with Daily; they add up to Amount
+	Days   money.Series // by day, with Daily; they add up to Amount
 }
 
 // CurrencyTotal is the total of the amounts in a currency without a rate, which cannot be converted to USD.

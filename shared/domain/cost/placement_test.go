@@ -39,7 +39,7 @@ func TestPlacement_OfChargesOfOtherTimes(t *testing.T) {
 			q.Daily = true
 			a := s.ask(q)
 			equal(t, "rows", rows(a), []string{"i-2,=100", "i-1," + c.want + "=-7"})
-			equal(t, "the day", a.Rows[1].Days[c.day-1].String(), "-7")
+			equal(t, "the day", a.Rows[1].Days.At(c.day-1).String(), "-7")
 			q.Dims, q.UsageOnly = nil, true
 			want := "100"
 			if c.want == "" && c.category == bill.Usage {

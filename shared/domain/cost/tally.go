@@ -22,7 +22,7 @@ type tally struct {
 	at          map[rowKey]int
 	keys        []rowKey       // of the rows
 	amounts     []money.Amount // by row
-	daily       [][]money.Amount
+	daily       []money.Series // by row
 	estimated   []bool
 	unconverted map[string]money.Amount
 
@@ -207,7 +207,7 @@ func (t *tally) add(s *span, cells []money.Amount) {
 	for i := range cells {
 		t.amounts[row].Increase(&cells[i])
 		if t.q.Daily {
-			t.daily[row][s.offset+i].Increase(&cells[i])
+			t.daily[row].Increase(s.offset+i, &cells[i])
 		}
 	}
 }
@@ -223,7 +223,7 @@ func (t *tally) row() int {
 			t.at[t.key] = n
 			t.keys, t.amounts = append(t.keys, t.key), append(t.amounts, money.Amount{})
 			if t.q.Daily {
-				t.daily = append(t.daily, make([]money.Amount, t.days))
+				t.daily = append(t.daily, money.NewSeries(t.days))
 			}
 		}
 	}
@@ -279,9 +279,7 @@ func (t *tally) answer() Answer {
 		}
 		a.Rows[i] = row
 		a.Total.Increase(&row.Amount)
-		for d := range row.Days {
-			a.Days[d].Increase(&row.Days[d])
-		}
+		row.Days.AddTo(a.Days)
 	}
 	for _, currency := range slices.Sorted(maps.Keys(t.unconverted)) {
 		a.Unconverted = append(a.Unconverted, CurrencyTotal{currency, t.unconverted[currency]})

@@ -165,7 +165,8 @@ func (s *Store) keepDays(ctx context.Context, e *estimate, b *cost.Builder, from
 		return fmt.Errorf("read what was estimated of %s: %w", e.account, err)
 	}
 	for _, row := range had.Rows {
-		for n, amount := range row.Days {
+		for n := range row.Days.Len() {
+			amount := row.Days.At(n)
 			if amount.IsZero() {
 				continue
 			}

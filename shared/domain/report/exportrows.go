@@ -149,11 +149,11 @@ func days(ctx context.Context, ask AskCosts, q cost.Question) (grid, error) {
 			id := strings.Join(a.Rows[i].Keys, "\x00")
 			one := out[id]
 			if one == nil {
-				one = &series{a.Rows[i].Keys, make([]cost.Amounts, len(a.Rows[i].Days))}
+				one = &series{a.Rows[i].Keys, make([]cost.Amounts, a.Rows[i].Days.Len())}
 				out[id] = one
 			}
-			for d, amount := range a.Rows[i].Days {
-				one.days[d].Add(cost.AmountsOf(q.Metric, amount))
+			for d := range a.Rows[i].Days.Len() {
+				one.days[d].Add(cost.AmountsOf(q.Metric, a.Rows[i].Days.At(d)))
 			}
 		}
 	}

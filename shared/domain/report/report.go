@@ -96,12 +96,10 @@ func checkAnswer(a *cost.Answer, daily bool) error {
 	for i := range a.Rows {
 		r := &a.Rows[i]
 		sum.Increase(&r.Amount)
-		if daily && money.Sum(r.Days...) != r.Amount {
-			return fmt.Errorf("the days of %q add up to %s, not to %s", r.Keys, money.Sum(r.Days...), r.Amount)
+		if daily && r.Days.Sum() != r.Amount {
+			return fmt.Errorf("the days of %q add up to %s, not to %s", r.Keys, r.Days.Sum(), r.Amount)
 		}
-		for d := range r.Days {
-			days[d].Increase(&r.Days[d])
-		}
+		r.Days.AddTo(days)
 	}
 	if sum != a.Total || !slices.Equal(days, a.Days) {
 		return fmt.Errorf("the rows add up to %s, not to %s, or do not on each day", sum, a.Total)

@@ -87,9 +87,9 @@ func (t smartTags) retag(q *cost.Question, a *cost.Answer) cost.Answer {
 			at[strings.Join(keys, "\x00")], out.Rows = n, append(out.Rows, cost.Row{Keys: keys})
 		}
 		out.Rows[n].Amount.Increase(&r.Amount)
-		out.Rows[n].Days = AddDays(out.Rows[n].Days, r.Days)
+		out.Rows[n].Days.Add(&r.Days)
 		out.Total.Increase(&r.Amount)
-		AddDays(out.Days, r.Days)
+		r.Days.AddTo(out.Days)
 	}
 	slices.SortFunc(out.Rows, func(x, y cost.Row) int {
 		return cmp.Or(y.Amount.Cmp(x.Amount), slices.Compare(x.Keys, y.Keys))

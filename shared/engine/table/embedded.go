@@ -39,11 +39,11 @@ type Embedded struct {
 	group []*op         // the last committed group; only used by the committing caller
 	// contents sums up the file as Open found it.
 	contents contents
-	stop  context.CancelFunc
-	idle  sync.WaitGroup
-	gate  sync.RWMutex // locked for reading during an operation, for writing by Close
-	shut  bool
-	ended atomic.Uint64 // operations
+	stop     context.CancelFunc
+	idle     sync.WaitGroup
+	gate     sync.RWMutex // locked for reading during an operation, for writing by Close
+	shut     bool
+	ended    atomic.Uint64 // operations
 }
 
 // errClosed is the error of calls after Close.
@@ -189,7 +189,8 @@ func (e *Embedded) readSnapshot(ctx context.Context, read func(*bolt.Tx) error) 
 // mapped file, or cannot be read, is such a panic.
 func recoverEnginePanic(path string, err *error) {
 	if r := recover(); r != nil {
-		*err = fault.New(fault.Internal, "the store file %s is damaged (%v); stop the service, and restore a copy", path, r)
+		*err = fault.New(fault.Internal, "the store file %s is damaged (%v); stop the service, and restore a copy",
+			path, r)
 	}
 }
 

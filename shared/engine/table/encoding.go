@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/binary"
+	"errors"
 	"hash/crc32"
 	"strings"
 	"time"
@@ -102,11 +103,15 @@ func (h head) expiryTime() time.Time {
 	return time.Unix(h.expires, 0).UTC()
 }
 
+// errDamagedItem is the cause of a DamageError of an item in a file.
+var errDamagedItem = errors.New("its checksum is not that of its data")
+
 // storedItem decodes and copies an item of the store.
 func storedItem(k Key, v []byte) (Item, head, error) {
 	h, ok := parseHead(v)
 	if !ok || !h.isSumOf(v) {
-		return Item{}, h, fault.New(fault.Internal, "the stored item %s %s is damaged", k.PK, k.SK)
+		return Item{}, h, fault.NewWithCause(fault.Internal, &DamageError{k, errDamagedItem},
+			"the stored item %s %s is damaged", k.PK, k.SK)
 	}
 	return Item{Key: k, Data: append([]byte(nil), v[headBytes:]...), Expires: h.expiryTime()}, h, nil
 }

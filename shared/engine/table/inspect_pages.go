@@ -68,7 +68,7 @@ func (p *boltPages) readPage(page uint64, buffer []byte) ([]byte, error) {
 	if page < 2 || page >= p.head.pages {
 		return nil, fmt.Errorf("the page %d is not among its %d pages", page, p.head.pages)
 	}
-	buffer = slices.Grow(buffer[:0], int(size))[:size]              //nolint:gosec // at most largestPage
+	buffer = slices.Grow(buffer[:0], int(size))[:size]                 //nolint:gosec // at most largestPage
 	if _, err := p.file.ReadAt(buffer, int64(page*size)); err != nil { //nolint:gosec // inside the file
 		return nil, fmt.Errorf("its page %d cannot be read: %w", page, err)
 	}
@@ -219,7 +219,8 @@ func (d *descent) visitBranch(elements []element, within keyBounds, depth int) e
 // parseElements returns the elements of a page, in the memory of elements, and how many bytes the page uses. Elements
 // lie one behind another, as bbolt writes them.
 func parseElements(elements []element, b []byte, flags uint16) (parsed []element, used int, err error) {
-	if len(b) < pageHeadBytes || flags != binary.NativeEndian.Uint16(b[8:]) || flags != leafFlag && flags != branchFlag {
+	if len(b) < pageHeadBytes || flags != binary.NativeEndian.Uint16(b[8:]) || flags != leafFlag &&
+		flags != branchFlag {
 		return nil, 0, errors.New("there are no rows")
 	}
 	count := int(binary.NativeEndian.Uint16(b[10:]))

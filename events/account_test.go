@@ -161,9 +161,10 @@ type call struct {
 	Condition   string                    `json:"KeyConditionExpression"`
 	Message     []byte
 	MessageType string
+	SecretID    string `json:"SecretId"`
 }
 
-// ServeHTTP answers a call of the JSON protocol that DynamoDB and KMS share.
+// ServeHTTP answers a call of the JSON protocol that DynamoDB, KMS and Secrets Manager share.
 func (a *awsAccount) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, operation, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
 	var c call
@@ -197,6 +198,8 @@ func (a *awsAccount) answer(operation string, c call) (any, bool) {
 		return map[string]any{"Attributes": c.Key}, true
 	case "PutItem", "DeleteItem", "TransactWriteItems":
 		return map[string]any{}, true
+	case "GetSecretValue":
+		return map[string]any{"SecretString": "pepper of the samples, as long as it has to be"}, c.SecretID == pepperName
 	case "GetPublicKey":
 		der, err := x509.MarshalPKIXPublicKey(&a.key.PublicKey)
 		return map[string]any{"PublicKey": der, "KeySpec": "ECC_NIST_P256", "KeyUsage": "SIGN_VERIFY"}, err == nil

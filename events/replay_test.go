@@ -29,12 +29,15 @@ var update = flag.Bool("update", false, "write the golden answers anew")
 
 const issuer = "https://api.example.com"
 
+// pepperName is the name of the pepper in Secrets Manager.
+const pepperName = "pepper"
+
 // environment returns the environment variables that the templates give a function, with AWS at endpoint.
 func environment(endpoint string) []string {
 	return []string{
 		"AWS_ENDPOINT_URL=" + endpoint, "LAMPLIGHTER_TABLE=lamplighter", "LAMPLIGHTER_STAGE=dev",
 		"LAMPLIGHTER_VERSION=sample",
-		"LAMPLIGHTER_PEPPER=pepper of the samples, as long as it has to be", "LAMPLIGHTER_BASE_URL=" + issuer,
+		"LAMPLIGHTER_PEPPER_FROM=" + pepperName, "LAMPLIGHTER_BASE_URL=" + issuer,
 		"LAMPLIGHTER_SIMULATED=true",
 		"LAMPLIGHTER_FUNCTION_PREFIX=lamplighter-dev-",
 		"LAMPLIGHTER_MACHINES=" + strings.Join(functions.Machines(functions.All()), ","),

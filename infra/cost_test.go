@@ -15,6 +15,7 @@ import (
 // and three dashboards of an account are free.
 const (
 	keyPrice, secretPrice, alarmPrice, metricPrice, dashboardPrice = 1.00, 0.40, 0.10, 0.30, 3.00
+	firewallPrice, firewallRulePrice                               = 5.00, 1.00
 	freeAlarms, freeMetrics, freeDashboards                        = 10, 10, 3
 )
 
@@ -35,9 +36,23 @@ var standing = map[string]float64{
 	"AWS::CDK::Metadata": 0,
 	// a catalogue of a million things is free
 	"AWS::Athena::WorkGroup": 0, "AWS::Glue::Database": 0, "AWS::Glue::Table": 0,
+	"AWS::ApiGateway::Account": 0, "AWS::WAFv2::WebACLAssociation": 0,
+	"AWS::WAFv2::WebACL": firewallPrice, // with its rules; the parameter Firewall takes it off
 }
 
-// idle returns the monthly cost in US dollars of a stage without calls, if it is alone in its account.
+// firewall returns the monthly cost in US dollars of the firewall without requests. A group of managed rules counts as
+// a rule.
+func firewall(t *testing.T, s Stage) float64 {
+	t.Helper()
+	sum := 0.0
+	for _, acl := range resources[struct{ Rules []any }](t, synthesized(t, s), "AWS::WAFv2::WebACL") {
+		sum += firewallPrice + float64(len(acl.Rules))*firewallRulePrice
+	}
+	return sum
+}
+
+// idle returns the monthly cost in US dollars of a stage without calls and without the firewall, if it is alone in its
+// account.
 func idle(t *testing.T, s Stage) float64 {
 	t.Helper()
 	out, count := synthesized(t, s), map[string]int{}
@@ -69,6 +84,9 @@ func TestCost_StandingStaysBelowThreeDollars(t *testing.T) {
 			t.Errorf("%s costs $%.2f a month while nobody calls, where up to $3 are wanted", s.Name, got)
 		} else {
 			t.Logf("%s: $%.2f a month while nobody calls", s.Name, got)
+		}
+		if got := firewall(t, s); got != 7 {
+			t.Errorf("%s costs $%.2f a month more with the firewall, where $7 are documented", s.Name, got)
 		}
 	}
 }

@@ -45,6 +45,7 @@ func (v *service) graphs(s Stage) []graph {
 			lamplighter("oldestPendingSeconds-"+s.Name, "Maximum"), lamplighter("parkedWork-"+s.Name, "Sum"))},
 		{"Queues", labelled(v.visible("DeadLetters"), v.visible("StoppedExecutions"))},
 		{"Log", labelled(lamplighter("errors-"+s.Name, "Sum"), lamplighter("limits-"+s.Name, "Sum"))},
+		{"Refused credentials", labelled(lamplighter("refusedCredentials-"+s.Name, "Sum"))},
 	}
 }
 

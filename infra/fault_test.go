@@ -29,9 +29,11 @@ type deployment struct {
 	alarms  map[string]alarm
 	points  points
 	minute  int
+	access  string // the format of the access log
 }
 
 type metricFilter struct {
+	LogGroupName          struct{ Ref string }
 	FilterPattern         string
 	MetricTransformations []struct {
 		MetricNamespace, MetricValue string
@@ -52,6 +54,7 @@ func deploy(t *testing.T, s Stage) *deployment {
 		filters: resources[metricFilter](t, out, "AWS::Logs::MetricFilter"),
 		rules:   resources[rule](t, out, "AWS::Events::Rule"),
 		alarms:  resources[alarm](t, out, "AWS::CloudWatch::Alarm"),
+		access:  formatOf(t, out),
 	}
 }
 
@@ -80,11 +83,16 @@ func valueOf(t *testing.T, value, line string) float64 {
 	return n
 }
 
-// log writes a line into the log group. The metric filters turn it into metrics.
+// log writes a line into the log group of functions. The metric filters turn it into metrics.
 func (d *deployment) log(line string) {
 	d.t.Helper()
+	d.logInto("Logs", line)
+}
+
+func (d *deployment) logInto(group, line string) {
+	d.t.Helper()
 	for _, f := range d.filters {
-		if matchesLine(d.t, f.FilterPattern, line) {
+		if f.LogGroupName.Ref == group && matchesLine(d.t, f.FilterPattern, line) {
 			for _, m := range f.MetricTransformations {
 				d.measure(valueOf(d.t, m.MetricValue, line), m.MetricNamespace+" "+literal(m.MetricName))
 			}
@@ -100,8 +108,7 @@ func (d *deployment) event(e map[string]any) {
 			if to := fmt.Sprint(r.Targets[0].Arn); !strings.Contains(to, "StoppedExecutions") {
 				d.t.Fatalf("the rule sends to %s", to)
 			}
-			d.measure(1, "AWS/SQS ApproximateNumberOfMessagesVisible QueueName=map[Fn::GetAtt:[StoppedExecutions "+
-				"QueueName]]")
+			d.measure(1, "AWS/SQS ApproximateNumberOfMessagesVisible QueueName=${StoppedExecutions.QueueName}")
 		}
 	}
 }
@@ -178,12 +185,15 @@ func (d *deployment) healthy() {
 	d.ends("lamplighter-"+d.stage.Name+"-action", "ABORTED", "the organization was deleted")
 	d.ends("another-application", "FAILED", "States.TaskFailed")
 	d.measure(0, "AWS/ApiGateway 5XXError ApiName=lamplighter-"+d.stage.Name)
-	d.measure(0, "AWS/SQS ApproximateNumberOfMessagesVisible QueueName=map[Fn::GetAtt:[DeadLetters QueueName]]")
+	d.measure(0, "AWS/SQS ApproximateNumberOfMessagesVisible QueueName=${DeadLetters.QueueName}")
 	d.measure(2, "AWS/DynamoDB TransactionConflict TableName=map[Fn::If:[OwnTable map[Ref:Table] map[Ref:TableName]]]")
 	d.measure(1, "AWS/DynamoDB WriteThrottleEvents TableName=map[Fn::If:[OwnTable map[Ref:Table] map[Ref:TableName]]]")
 	d.measure(400, "AWS/Lambda IteratorAge FunctionName=lamplighter-"+d.stage.Name+"-mailer")
 	d.measure(400, "AWS/Lambda IteratorAge FunctionName=lamplighter-"+d.stage.Name+"-notifier")
 	d.measure(20, "AWS/Lambda Throttles")
+	d.answers("200", 20)
+	d.answers("401", 40) // old tokens, and mistyped passwords
+	d.answers("403", 20)
 }
 
 // faults lists faults by the alarm that they raise. Each function simulates the fault's events of five minutes.
@@ -212,7 +222,7 @@ var faults = map[string]map[string]func(d *deployment){
 		d.measure(1, "AWS/ApiGateway 5XXError ApiName=lamplighter-"+d.stage.Name)
 	}},
 	"DeadLetters": {"a letter is dead": func(d *deployment) {
-		d.measure(1, "AWS/SQS ApproximateNumberOfMessagesVisible QueueName=map[Fn::GetAtt:[DeadLetters QueueName]]")
+		d.measure(1, "AWS/SQS ApproximateNumberOfMessagesVisible QueueName=${DeadLetters.QueueName}")
 	}},
 	"StoppedExecutions": {
 		"an execution fails": func(d *deployment) {
@@ -256,10 +266,8 @@ var faults = map[string]map[string]func(d *deployment){
 		d.measure(100, "AWS/DynamoDB TransactionConflict TableName=map[Fn::If:[OwnTable map[Ref:Table] "+
 			"map[Ref:TableName]]]")
 	}},
-	"Throttles": {"the account has no room": func(d *deployment) { d.measure(500, "AWS/Lambda Throttles") }},
-	"AuthorizerThrottles": {"no authorizer is free": func(d *deployment) {
-		d.measure(1, "AWS/Lambda Throttles FunctionName=lamplighter-"+d.stage.Name+"-authorizer")
-	}},
+	"Throttles":          {"the account has no room": func(d *deployment) { d.measure(500, "AWS/Lambda Throttles") }},
+	"RefusedCredentials": {"somebody guesses passwords": func(d *deployment) { d.answers("401", 300) }},
 	"IteratorAgeNotifierFunction": {"events stay in the stream": func(d *deployment) {
 		d.measure(90_000, "AWS/Lambda IteratorAge FunctionName=lamplighter-"+d.stage.Name+"-notifier")
 	}},

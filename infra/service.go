@@ -7,7 +7,6 @@ import (
 	"strconv"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awss3assets"
@@ -41,9 +40,9 @@ type function struct {
 func NewService(scope constructs.Construct, root string, s Stage) awscdk.Stack {
 	v := include(scope, root, s)
 	v.adjust(s)
-	alarms := v.addAlarms(s)
+	v.addAlarms(s)
 	if s.Canary {
-		v.shiftSlowly(alarms)
+		v.shiftSlowly()
 	}
 	if s.Wide {
 		v.addDashboard(s)
@@ -58,7 +57,7 @@ func NewService(scope constructs.Construct, root string, s Stage) awscdk.Stack {
 func include(scope constructs.Construct, root string, s Stage) *service {
 	stack := awscdk.NewStack(scope, jsii.String("lamplighter-"+s.Name), nil)
 	awscdk.Tags_Of(stack).Add(jsii.String("service"), jsii.String("lamplighter"), nil)
-	parameters := map[string]any{"Stage": s.Name}
+	parameters := map[string]any{"Stage": s.Name, "FaultThreshold": s.Errors}
 	if s.Domain.Name != "" {
 		parameters["BaseURL"] = "https://" + s.Domain.Name
 	}
@@ -119,9 +118,9 @@ func (v *service) upload(stack constructs.Construct, id, path string) awss3asset
 
 // adjust sets the stage's settings in the template's own resources.
 func (v *service) adjust(s Stage) {
-	logs := v.template.GetResource(jsii.String("Logs")).(awslogs.CfnLogGroup)
-	logs.SetRetentionInDays(jsii.Number(s.LogDays))
-	table := v.template.GetResource(jsii.String("Table")).(awsdynamodb.CfnTable)
-	table.SetDeletionProtectionEnabled(jsii.Bool(s.Protected))
+	for _, id := range []string{"Logs", "AccessLog"} {
+		logs := v.template.GetResource(jsii.String(id)).(awslogs.CfnLogGroup)
+		logs.SetRetentionInDays(jsii.Number(s.LogDays))
+	}
 	v.template.GetParameter(jsii.String("ReserveConcurrency")).SetDefault(strconv.FormatBool(s.Reserved))
 }

@@ -4,8 +4,7 @@ package main
 type Stage struct {
 	Name      string
 	LogDays   float64  // how long logs are kept
-	Protected bool     // the table refuses to be deleted
-	Errors    float64  // failed invocations of one function in five minutes that raise the alarm
+	Errors    float64  // faults in five minutes that raise an alarm
 	Wide      bool     // alarms beyond the ten that are free, and a dashboard
 	Operators []string // receivers of alarms: addresses of mails, or of hooks that begin with https://
 	Reserved  bool     // concurrent executions are reserved and capped, which needs the account's quota of 1,000
@@ -20,5 +19,5 @@ type Domain struct{ Name, Certificate string }
 var stages = []Stage{
 	{Name: "dev", LogDays: 7, Errors: 5},
 	{Name: "staging", LogDays: 30, Errors: 5},
-	{Name: "prod", LogDays: 365, Errors: 1, Protected: true, Reserved: true, Wide: true, Canary: true},
+	{Name: "prod", LogDays: 365, Errors: 1, Reserved: true, Wide: true, Canary: true},
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -26,20 +25,19 @@ const auditUsage = `usage: lamplighter audit <command>
 
 // runAudit runs `lamplighter audit`.
 func runAudit(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	command := ""
-	if len(args) > 0 {
-		command, args = args[0], args[1:]
+	if len(args) == 0 {
+		args = []string{"help"}
 	}
-	switch command {
-	case "verify":
-		return auditVerify(ctx, args, os.Stdin, stdout, stderr)
-	case "export":
-		return auditExport(ctx, args, stdout, stderr)
-	case "", "help", "-h", "-help", "--help":
-		_, err := fmt.Fprint(stdout, auditUsage)
+	if asked, err := printAsked(args, auditUsage, stdout); asked {
 		return err
+	}
+	switch args[0] {
+	case "verify":
+		return auditVerify(ctx, args[1:], os.Stdin, stdout)
+	case "export":
+		return auditExport(ctx, args[1:], stdout, stderr)
 	default:
-		return fmt.Errorf("unknown command %q of audit\n%s", command, auditUsage)
+		return errCommand("lamplighter audit", args)
 	}
 }
 
@@ -55,19 +53,18 @@ type proof struct {
 }
 
 // auditVerify verifies exports of an audit log.
-func auditVerify(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) error {
+func auditVerify(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer) error {
 	p := &proof{walk: audit.Walk{Exported: true}, stdin: stdin, out: stdout}
-	f := flag.NewFlagSet("lamplighter audit verify", flag.ContinueOnError)
-	f.SetOutput(stderr)
+	f := newCommandFlags("lamplighter audit verify")
 	f.StringVar(&p.head, "head", "",
 		"a hash that was kept from an earlier look (hash of GET /audit-logs/verify); it has to occur")
 	p.anchors.flags(f)
 	f.Int64Var(&p.row, "row", 0, "of -head: the number of its row (lastSeq of the same look)")
-	if err := f.Parse(args); err != nil {
+	if err := f.parseArgs(args, stdout); err != nil {
 		return ignoreHelp(err)
 	}
 	if f.NArg() == 0 {
-		return fmt.Errorf("audit verify wants files\n%s", auditUsage)
+		return errors.New("audit verify wants files: run lamplighter audit -help to see which")
 	}
 	if err := p.anchors.read(ctx); err != nil {
 		return err
@@ -78,14 +75,6 @@ func auditVerify(ctx context.Context, args []string, stdin io.Reader, stdout, st
 		}
 	}
 	return p.conclude()
-}
-
-// ignoreHelp returns nil for flag.ErrHelp, and any other error unchanged.
-func ignoreHelp(err error) error {
-	if errors.Is(err, flag.ErrHelp) {
-		return nil
-	}
-	return err
 }
 
 // file verifies the rows of one file; "-" is the standard input.

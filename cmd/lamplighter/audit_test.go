@@ -178,7 +178,7 @@ func compare(t *testing.T, name, got string) {
 func TestAuditVerifyReadsTheStandardInput(t *testing.T) {
 	x := exported(t)
 	var out bytes.Buffer
-	if err := auditVerify(t.Context(), []string{"-"}, strings.NewReader(x.first+x.second), &out, io.Discard); err != nil ||
+	if err := auditVerify(t.Context(), []string{"-"}, strings.NewReader(x.first+x.second), &out); err != nil ||
 		!strings.Contains(out.String(), "the chain holds") {
 		t.Errorf("%s %v", &out, err)
 	}
@@ -262,7 +262,7 @@ func printed(t *testing.T, args ...string) string {
 func TestAuditSaysWhatItWants(t *testing.T) {
 	dir := t.TempDir()
 	for want, args := range map[string][]string{
-		"unknown command":                    {"prove"},
+		"has no command":                     {"prove"},
 		"wants files":                        {"verify"},
 		"no such file":                       {"verify", filepath.Join(dir, "none")},
 		"either -org ID or -system N":        {"export", "-dir", dir},

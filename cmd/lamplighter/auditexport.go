@@ -28,12 +28,11 @@ type source struct {
 // belong to no organization, for example guesses at passwords, and no operation shows them.
 func auditExport(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	var s source
-	f := flag.NewFlagSet("lamplighter audit export", flag.ContinueOnError)
-	f.SetOutput(stderr)
-	s.flags(f)
+	f := newCommandFlags("lamplighter audit export")
+	s.flags(f.FlagSet)
 	f.StringVar(&s.org, "org", "", "the organization whose chain to print")
 	f.IntVar(&s.system, "system", -1, "the number, from 0 to 15, of the chain of the installation to print")
-	if err := f.Parse(args); err != nil {
+	if err := f.parseArgs(args, stdout); err != nil {
 		return ignoreHelp(err)
 	}
 	at, err := s.place()

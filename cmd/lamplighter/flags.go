@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
@@ -18,6 +19,7 @@ import (
 // choices are the settings of `lamplighter serve`, from flags or environment variables. A flag wins.
 type choices struct {
 	addr        string
+	hosts       []string // besides edge.Local
 	dir         string
 	anchors     string
 	root        string
@@ -37,13 +39,15 @@ type choices struct {
 	googleCloud platform.Client
 }
 
-// parseFlags parses the flags of serve. It returns flag.ErrHelp for -help.
-func parseFlags(args []string, out io.Writer) (choices, error) {
+// parseFlags parses the flags of serve. It returns flag.ErrHelp for -help and -version, which it answers on stdout.
+func parseFlags(args []string, stdout io.Writer) (choices, error) {
 	var c choices
-	f := flag.NewFlagSet("lamplighter serve", flag.ContinueOnError)
-	f.SetOutput(out)
+	f := newCommandFlags("lamplighter serve")
 	f.StringVar(&c.addr, "addr", envOr("LAMPLIGHTER_ADDR", "127.0.0.1:8080"),
 		"loopback address to answer on (LAMPLIGHTER_ADDR)")
+	hosts := f.String("host", envOr("LAMPLIGHTER_HOST", ""),
+		"comma list of further names that requests may be for, such as that of a proxy, besides 127.0.0.1, localhost "+
+			"and [::1] (LAMPLIGHTER_HOST)")
 	f.StringVar(&c.dir, "dir", envOr("LAMPLIGHTER_DIR", ".lamplighter"),
 		"folder of the store, keys and mails (LAMPLIGHTER_DIR)")
 	f.StringVar(&c.anchors, "anchors", envOr("LAMPLIGHTER_ANCHORS", ""),
@@ -70,8 +74,8 @@ func parseFlags(args []string, out io.Writer) (choices, error) {
 	f.StringVar(&c.successor, "successor", "", "of -compile: the file of the complete program")
 	f.BoolVar(&c.demo, "demo", true, "make the demo login and its simulated cloud")
 	f.BoolVar(&c.verbose, "verbose", false, "log every request")
-	c.providers(f)
-	if err := f.Parse(args); err != nil {
+	c.providers(f.FlagSet)
+	if err := f.parseArgs(args, stdout); err != nil {
 		return c, err
 	}
 	if c.smtp == "" { // not the flag's default: -help shows defaults, and there is a password in it
@@ -84,7 +88,30 @@ func parseFlags(args []string, out io.Writer) (choices, error) {
 	if c.epoch, err = platform.ParseEpoch(*epoch, clock.System{}.Now()); err != nil {
 		return c, fmt.Errorf("-epoch: %w", err)
 	}
+	if err = c.setHosts(*hosts); err != nil {
+		return c, err
+	}
 	return c, c.check()
+}
+
+// hostName matches the name of a host, or an IPv4 address, without a port.
+var hostName = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$`)
+
+// setHosts sets the further names that requests may be for: those of -host, and the host of -addr.
+func (c *choices) setHosts(list string) error {
+	for name := range strings.SplitSeq(strings.ToLower(list), ",") {
+		if name = strings.TrimSpace(name); name == "" {
+			continue
+		}
+		if !hostName.MatchString(name) {
+			return fmt.Errorf("-host has %.100q; it must be names without a port, such as lamps.example.com", name)
+		}
+		c.hosts = append(c.hosts, name)
+	}
+	if host, _, err := net.SplitHostPort(c.addr); err == nil && hostName.MatchString(host) {
+		c.hosts = append(c.hosts, host)
+	}
+	return nil
 }
 
 func envOr(name, otherwise string) string {
@@ -145,16 +172,17 @@ func (c *choices) check() (err error) {
 	return nil
 }
 
-// loopback returns an error for an address that other machines can reach: the demo's password is public, and there is
-// no TLS here.
+// loopback returns an error for an address that other machines can reach: there is no TLS here, and simulated clouds
+// and addresses in private networks are accepted.
 func loopback(addr string) error {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {
 		return fmt.Errorf("-addr is %q; it must be host:port: %w", addr, err)
 	}
 	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return fmt.Errorf("-addr is %q; it must be a loopback address, for the demo login is known to everybody: "+
-			"put a proxy with TLS and access control before it to reach it from elsewhere", addr)
+		return fmt.Errorf("-addr is %q; it must be a loopback address, because the service speaks HTTP without TLS: "+
+			"to reach it from elsewhere, put a proxy with TLS and access control before it, and name it with -host",
+			addr)
 	}
 	return nil
 }

@@ -25,10 +25,15 @@ func TestServe_OutlivesHostileBills(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs the command for some seconds: not with -short")
 	}
-	base := serveForTest(t, t.TempDir())
+	dir := t.TempDir()
+	base := serveForTest(t, dir)
 	c := &uploader{t: t, base: base}
+	password, err := local.DemoPassword(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
 	c.token = c.call("POST", "/auth/login",
-		map[string]string{"email": local.DemoEmail, "password": local.DemoPassword})["accessToken"].(string)
+		map[string]string{"email": local.DemoEmail, "password": password})["accessToken"].(string)
 	for _, f := range hostilebill.Five() {
 		status, message := c.upload(f.Content)
 		if status != "failed" || !strings.Contains(message, f.Refused) {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -28,13 +27,13 @@ type keyChoices struct {
 }
 
 // runKeys runs `lamplighter keys`, which lists and rotates the key files of a local service.
-func runKeys(args []string, out, complain io.Writer) error {
-	c, err := parseKeys(args, complain)
-	if errors.Is(err, flag.ErrHelp) {
-		return nil
-	}
-	if err != nil {
+func runKeys(args []string, out io.Writer) error {
+	if asked, err := printAsked(args, keysUsage, out); asked {
 		return err
+	}
+	c, err := parseKeys(args, out)
+	if err != nil {
+		return ignoreHelp(err)
 	}
 	tokens := filepath.Join(c.dir, "keys", "tokens.pem")
 	switch now := (clock.System{}).Now(); {
@@ -49,14 +48,13 @@ func runKeys(args []string, out, complain io.Writer) error {
 	}
 }
 
-func parseKeys(args []string, complain io.Writer) (keyChoices, error) {
+func parseKeys(args []string, out io.Writer) (keyChoices, error) {
 	c := keyChoices{}
 	if len(args) == 0 || args[0] != "rotate" && args[0] != "list" {
-		return c, fmt.Errorf("keys wants a command\n%s", keysUsage)
+		return c, errCommand("lamplighter keys", args)
 	}
 	c.command = args[0]
-	f := flag.NewFlagSet("lamplighter keys "+c.command, flag.ContinueOnError)
-	f.SetOutput(complain)
+	f := newCommandFlags("lamplighter keys " + c.command)
 	f.StringVar(&c.dir, "dir", envOr("LAMPLIGHTER_DIR", ".lamplighter"), "folder of the service (LAMPLIGHTER_DIR)")
 	if c.command == "rotate" {
 		f.BoolVar(&c.secrets, "secrets", false,
@@ -65,7 +63,7 @@ func parseKeys(args []string, complain io.Writer) (keyChoices, error) {
 		f.BoolVar(&c.revoke, "revoke", false,
 			"with -now: what the old keys have signed is refused at once; for a key that was stolen")
 	}
-	if err := f.Parse(args[1:]); err != nil {
+	if err := f.parseArgs(args[1:], out); err != nil {
 		return c, err
 	}
 	return c, c.check(f.Args())

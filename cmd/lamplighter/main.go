@@ -51,41 +51,49 @@ func main() {
 }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	command := ""
-	if len(args) > 0 {
-		command = args[0]
+	if len(args) == 0 {
+		args = []string{"help"}
 	}
-	switch command {
+	if asked, err := printAsked(args, usage, stdout); asked {
+		return err
+	}
+	switch args[0] {
 	case "serve":
 		return runServe(ctx, args[1:], stdout, stderr)
 	case "audit":
 		return runAudit(ctx, args[1:], stdout, stderr)
 	case "work":
-		return workCommand.run(ctx, args[1:], stdout, stderr)
+		return workCommand.run(ctx, args[1:], stdout)
 	case "mails":
-		return mailsCommand.run(ctx, args[1:], stdout, stderr)
+		return mailsCommand.run(ctx, args[1:], stdout)
 	case "keys":
-		return runKeys(args[1:], stdout, stderr)
+		return runKeys(args[1:], stdout)
 	case "restore":
-		return runRestore(ctx, args[1:], stdout, stderr)
+		return runRestore(ctx, args[1:], stdout)
 	case readBill: // for this program itself, which starts it
 		return confinedbill.Serve(ctx, os.Stdin, stdout)
 	default:
-		return printText(command, stdout)
+		return printText(args, stdout)
 	}
 }
 
 // printText runs a command that only prints a text.
-func printText(command string, stdout io.Writer) (err error) {
-	switch command {
-	case "openapi":
-		_, err = stdout.Write(functions.Describe(&platform.Platform{}).YAML())
-	case "version":
-		_, err = fmt.Fprintln(stdout, version)
-	case "", "help", "-h", "-help", "--help":
-		_, err = fmt.Fprint(stdout, usage)
-	default:
-		err = fmt.Errorf("unknown command %q\n%s", command, usage)
+func printText(args []string, stdout io.Writer) error {
+	texts := map[string]func() []byte{
+		"openapi": func() []byte { return functions.Describe(&platform.Platform{}).YAML() },
+		"version": func() []byte { return []byte(version + "\n") },
 	}
+	text, known := texts[args[0]]
+	if !known {
+		return errCommand("lamplighter", args)
+	}
+	f := newCommandFlags("lamplighter " + args[0])
+	if err := f.parseArgs(args[1:], stdout); err != nil {
+		return ignoreHelp(err)
+	}
+	if f.NArg() > 0 {
+		return fmt.Errorf("%s takes no arguments, not %.64q", f.Name(), f.Arg(0))
+	}
+	_, err := stdout.Write(text())
 	return err
 }

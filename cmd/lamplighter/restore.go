@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"time"
@@ -20,13 +19,10 @@ type restoreChoices struct {
 }
 
 // runRestore restores a table from the backups of another one, and prints the parameters for the next deployment.
-func runRestore(ctx context.Context, args []string, out, complain io.Writer) error {
-	c, err := parseRestore(args, complain)
-	if errors.Is(err, flag.ErrHelp) {
-		return nil
-	}
+func runRestore(ctx context.Context, args []string, out io.Writer) error {
+	c, err := parseRestore(args, out)
 	if err != nil {
-		return err
+		return ignoreHelp(err)
 	}
 	made, err := table.RestoreTable(ctx, c.remote, c.to, c.at)
 	if err != nil {
@@ -38,11 +34,10 @@ func runRestore(ctx context.Context, args []string, out, complain io.Writer) err
 	return err
 }
 
-func parseRestore(args []string, complain io.Writer) (restoreChoices, error) {
+func parseRestore(args []string, out io.Writer) (restoreChoices, error) {
 	var c restoreChoices
 	var at string
-	f := flag.NewFlagSet("lamplighter restore", flag.ContinueOnError)
-	f.SetOutput(complain)
+	f := newCommandFlags("lamplighter restore")
 	f.StringVar(&c.remote.Table, "table", envOr("LAMPLIGHTER_TABLE", ""),
 		"the table whose backups are read; it stays as it is (LAMPLIGHTER_TABLE)")
 	f.StringVar(&c.to, "to", "", "the name of the table that is made")
@@ -50,7 +45,7 @@ func parseRestore(args []string, complain io.Writer) (restoreChoices, error) {
 		"the moment to go back to, as 2026-03-10T09:30:00Z; without it the latest that the backups have")
 	f.StringVar(&c.remote.Endpoint, "endpoint", envOr("LAMPLIGHTER_ENDPOINT", ""),
 		"an emulator's address; empty is AWS (LAMPLIGHTER_ENDPOINT)")
-	if err := f.Parse(args); err != nil {
+	if err := f.parseArgs(args, out); err != nil {
 		return c, err
 	}
 	if c.remote.Table == "" || c.to == "" || f.NArg() > 0 {

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"log/slog"
@@ -14,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"lamplighter.dev/cmd/lamplighter/edge"
 	"lamplighter.dev/cmd/lamplighter/local"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/engine/mail/smtp"
@@ -23,12 +23,9 @@ import (
 
 // runServe runs the service until ctx ends, or until the complete program takes over.
 func runServe(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	c, err := parseFlags(args, stderr)
-	if errors.Is(err, flag.ErrHelp) {
-		return nil
-	}
+	c, err := parseFlags(args, stdout)
 	if err != nil {
-		return err
+		return ignoreHelp(err)
 	}
 	at, err := openSite(ctx, c, stderr)
 	if err != nil {
@@ -60,15 +57,16 @@ func serveAt(ctx context.Context, at *site, c choices, stdout, stderr io.Writer)
 	if err != nil {
 		return errors.Join(err, life.end())
 	}
+	at.hosts = c.hosts
 	err = answer(ctx, s, at, func(ctx context.Context) error {
 		if at.inherited != nil {
 			return announceTakeover(stdout, at.inherited.Left)
 		}
-		res, err := demo(ctx, s, c, o.BaseURL)
+		made, err := demo(ctx, s, c, o.BaseURL)
 		if err != nil {
 			return err
 		}
-		return errors.Join(welcome(stdout, c, o.BaseURL, res, clock.System{}.Now().Sub(began)), at.announce(stdout))
+		return errors.Join(welcome(stdout, c, o.BaseURL, made, clock.System{}.Now().Sub(began)), at.announce(stdout))
 	})
 	if ended := errors.Join(s.Close(), life.end()); !errors.Is(err, errReplaced) || ctx.Err() != nil {
 		return errors.Join(ignoreReplaced(err), ended)
@@ -99,7 +97,7 @@ func options(c choices, at *site, stdout, stderr io.Writer) (local.Options, erro
 	o := local.Options{
 		Root: c.root, Dir: c.dir, Anchors: c.anchors, BaseURL: "http://" + at.Addr().String(), Version: version, Mails: stdout,
 		Google: c.google, GitHub: c.github, GoogleCloud: c.googleCloud, Epoch: c.epoch,
-		Log: platform.TextLog(stderr, level),
+		Log: platform.TextLog(stderr, level), AwaitDemo: c.demo && at.inherited == nil,
 	}
 	if at.next != nil {
 		o.Compilation = at.next
@@ -134,15 +132,17 @@ func answer(ctx context.Context, s *local.Service, at *site, ready func(context.
 	if err := s.Resume(ctx); err != nil {
 		return err
 	}
+	guard := edge.Edge{Hosts: at.hosts, Clock: clock.System{}}
 	server := &http.Server{
-		Handler: s, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 20 * time.Second, WriteTimeout: 40 * time.Second,
+		Handler: guard.Guard(s), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 20 * time.Second, WriteTimeout: 40 * time.Second,
 		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
 	}
 	if at.kept != nil {
 		at.kept.Attach(server)
 	}
+	ln := guard.Attach(server, at)
 	failed, done := make(chan error, 1), make(chan struct{})
-	go func() { failed <- server.Serve(at) }()
+	go func() { failed <- server.Serve(ln) }()
 	go func() { s.Run(ctx); close(done) }()
 	err := ready(ctx)
 	if err == nil {
@@ -169,15 +169,15 @@ func ignoreCancel(err error) error {
 }
 
 // demo makes the demo, unless it is switched off.
-func demo(ctx context.Context, s *local.Service, c choices, base string) (local.DemoResource, error) {
+func demo(ctx context.Context, s *local.Service, c choices, base string) (local.Demo, error) {
 	if !c.demo {
-		return local.DemoResource{}, nil
+		return local.Demo{}, nil
 	}
 	return s.Demo(ctx, base)
 }
 
 // welcome prints the address and the first commands.
-func welcome(out io.Writer, c choices, base string, res local.DemoResource, took time.Duration) error {
+func welcome(out io.Writer, c choices, base string, made local.Demo, took time.Duration) error {
 	p := &printer{out: out}
 	p.line("Lamplighter %s is ready (%s).", version, took.Round(10*time.Millisecond))
 	p.line("")
@@ -185,9 +185,10 @@ func welcome(out io.Writer, c choices, base string, res local.DemoResource, took
 	p.line("  Docs    %s/docs", base)
 	p.line("  Mails   %s", mails(c))
 	if c.demo {
-		p.line("  Login   %s / %s", local.DemoEmail, local.DemoPassword)
+		p.line("  Login   %s / %s", local.DemoEmail, made.Password)
+		p.line("          the password is also in %s", filepath.Join(c.dir, local.DemoPasswordFile))
 		p.line("")
-		p.demo(base, res)
+		p.demo(base, made)
 	}
 	p.line("")
 	return p.err
@@ -214,17 +215,17 @@ func (p *printer) line(format string, args ...any) {
 }
 
 // demo prints commands that work when a user pastes them one after the other.
-func (p *printer) demo(base string, res local.DemoResource) {
+func (p *printer) demo(base string, made local.Demo) {
 	p.line(`  TOKEN=$(curl -s %s/auth/login -H 'Content-Type: application/json' \`, base)
 	p.line(`    -d '{"email":"%s","password":"%s"}' | sed 's/.*"accessToken":"\([^"]*\)".*/\1/')`, local.DemoEmail,
-		local.DemoPassword)
+		made.Password)
 	p.line(`  curl -s '%s/resources?status=running&limit=3' -H "Authorization: Bearer $TOKEN"`, base)
-	if res.UID == "" {
+	if made.UID == "" {
 		p.line(`  curl -s %s/resources/summary -H "Authorization: Bearer $TOKEN"`, base)
 		return
 	}
 	p.line(`  curl -s %s/actions -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' \`, base)
 	p.line(`    -d '{"type":"stop","provider":"%s","cloudAccountID":"%s","resourceType":"%s","region":"%s",`+
 		`"resourceUID":"%s"}'`,
-		res.Provider, res.CloudAccountID, res.Type, res.Region, res.UID)
+		made.Provider, made.CloudAccountID, made.Type, made.Region, made.UID)
 }

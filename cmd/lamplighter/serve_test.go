@@ -28,6 +28,7 @@ import (
 type served struct {
 	mu    sync.Mutex
 	out   bytes.Buffer
+	dir   string        // folder of the service; empty if the test has no use for it
 	last  string        // printed only when the service is ready
 	ready chan struct{} // gets one value then
 	done  chan error    // closed behind its one value
@@ -58,9 +59,17 @@ func (s *served) printed() string {
 // serveIn runs the command on the folder dir until the test ends, and waits until it has printed the first commands.
 func serveIn(t *testing.T, dir string) *served {
 	t.Helper()
-	return serveUntil(t, lastCommand, func(ctx context.Context, out io.Writer) error {
+	s := serveUntil(t, lastCommand, func(ctx context.Context, out io.Writer) error {
 		return run(ctx, []string{"serve", "-root", "../..", "-dir", dir, "-addr", "127.0.0.1:0"}, out, io.Discard)
 	})
+	s.dir = dir
+	return s
+}
+
+// inFolder returns commands of the documentation with the folder of this service in the place of .lamplighter, which
+// is that of make run.
+func (s *served) inFolder(commands string) string {
+	return strings.ReplaceAll(commands, ".lamplighter/", s.dir+"/")
 }
 
 // serveUntil runs a command until the test ends, and waits until it has printed last.
@@ -143,7 +152,8 @@ func TestREADME_TheFirstCommandsWork(t *testing.T) {
 		t.Fatal("the README has no commands to try first")
 	}
 	s := serveIn(t, t.TempDir())
-	out, err := exec.CommandContext(t.Context(), "bash", "-eu", "-c", "API="+s.address()+"\n"+commands).CombinedOutput()
+	script := "API=" + s.address() + "\n" + s.inFolder(commands)
+	out, err := exec.CommandContext(t.Context(), "bash", "-eu", "-c", script).CombinedOutput() //nolint:gosec // ours
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
@@ -155,7 +165,8 @@ func TestREADME_TheFirstCommandsWork(t *testing.T) {
 func (s *served) paste(t *testing.T, dir, commands string) string {
 	t.Helper()
 	before := section(t, "```sh\nAPI=http://127.0.0.1:8080\n", "```")
-	cmd := exec.CommandContext(t.Context(), "bash", "-eu", "-c", "API="+s.address()+"; TOKEN=\n"+before+commands)
+	script := "API=" + s.address() + "; TOKEN=\n" + s.inFolder(before+commands)
+	cmd := exec.CommandContext(t.Context(), "bash", "-eu", "-c", script) //nolint:gosec // the commands of the tour
 	cmd.Dir = dir
 	out, err := cmd.CombinedOutput()
 	if err != nil {
@@ -236,9 +247,9 @@ func TestTheWalkWithPeopleWorks(t *testing.T) {
 	if !found {
 		t.Fatal("the tour does not prove its export")
 	}
-	dir, work := t.TempDir(), t.TempDir()
-	s := serveIn(t, dir)
-	out := s.paste(t, work, strings.ReplaceAll(people, ".lamplighter/mails", filepath.Join(dir, "mails")))
+	work := t.TempDir()
+	s := serveIn(t, t.TempDir())
+	out := s.paste(t, work, people)
 	for i, answer := range strings.Split(strings.TrimSpace(out), "\n") {
 		if answer != "" && !strings.HasPrefix(answer, `{"data":`) {
 			t.Errorf("answer %d: %.300s", i+1, answer)

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 
@@ -20,20 +19,22 @@ type stuckCommand struct {
 }
 
 // run runs the command with its arguments.
-func (c stuckCommand) run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+func (c stuckCommand) run(ctx context.Context, args []string, stdout io.Writer) error {
+	if asked, err := printAsked(args, c.usage, stdout); asked {
+		return err
+	}
 	if len(args) == 0 || args[0] != c.list && args[0] != c.retry {
-		return fmt.Errorf("%s wants a command\n%s", c.name, c.usage)
+		return errCommand("lamplighter "+c.name, args)
 	}
 	var s source
-	f := flag.NewFlagSet("lamplighter "+c.name+" "+args[0], flag.ContinueOnError)
-	f.SetOutput(stderr)
-	s.flags(f)
-	if err := f.Parse(args[1:]); err != nil {
+	f := newCommandFlags("lamplighter " + c.name + " " + args[0])
+	s.flags(f.FlagSet)
+	if err := f.parseArgs(args[1:], stdout); err != nil {
 		return ignoreHelp(err)
 	}
 	if retries := args[0] == c.retry; retries != (f.NArg() > 0) {
-		return fmt.Errorf("%[1]s %[2]s takes no ids, and %[1]s %[3]s wants some\n%[4]s", c.name, c.list, c.retry,
-			c.usage)
+		return fmt.Errorf("%[1]s %[2]s takes no ids, and %[1]s %[3]s wants some: run lamplighter %[1]s -help", c.name,
+			c.list, c.retry)
 	}
 	store, closing, err := s.open() //nolint:contextcheck // it opens a file, and nothing waits for it
 	if err != nil {

@@ -37,6 +37,7 @@ type site struct {
 	next      *takeover.Compilation // nil: no program follows
 	stop      context.CancelFunc    // ends the compilation
 	path      string                // of the complete program
+	hosts     []string              // further names that requests may be for
 	stderr    io.Writer
 	left      time.Time // when the last connection was accepted
 }

@@ -29,7 +29,7 @@ func operationsWalk(t *testing.T, page, addresses string) string {
 func (s *served) pasteWalk(t *testing.T, addresses, walk string) string {
 	t.Helper()
 	tools := section(t, "```sh\nAPI=http://127.0.0.1:8080\n", "```")
-	script := "API=" + s.address() + "; TOKEN=; " + tools + "\n" + addresses + "\n" + walk
+	script := "API=" + s.address() + "; TOKEN=; " + s.inFolder(tools) + "\n" + addresses + "\n" + walk
 	out, err := exec.CommandContext(t.Context(), "bash", "-eu", "-c", script).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)

@@ -14,8 +14,9 @@ import (
 
 // Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
-	Name:   "actions",
-	Routes: []string{"/actions", "/actions/{proxy+}", "/state-history", "/state-history/{proxy+}"},
+	Name:    "actions",
+	Secrets: []platform.Secret{platform.PepperSecret},
+	Routes:  []string{"/actions", "/actions/{proxy+}", "/state-history", "/state-history/{proxy+}"},
 	Access: rest.Access.With(table.Access{
 		Reads: []table.Partition{
 			identity.MetaPartition, identity.MemberPartition, inventory.AccountPartition,

@@ -10,8 +10,9 @@ import (
 
 // Declaration declares the routes, the table access and the sample events of this function.
 var Declaration = platform.Declaration{
-	Name:   "allocations",
-	Routes: []string{"/reports/kubernetes/allocation"},
+	Name:    "allocations",
+	Secrets: []platform.Secret{platform.PepperSecret},
+	Routes:  []string{"/reports/kubernetes/allocation"},
 	Access: rest.Access.With(cost.Reading, table.Access{
 		Reads: []table.Partition{
 			inventory.AccountPartition, inventory.IndexPartition, inventory.ChunkPartition,

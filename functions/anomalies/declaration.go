@@ -12,8 +12,9 @@ import (
 
 // Declaration declares the routes, the table access and the sample events of this function.
 var Declaration = platform.Declaration{
-	Name:   "anomalies",
-	Routes: []string{"/reports/anomalies", "/reports/anomalies/{proxy+}", "/reports/anomaly-settings"},
+	Name:    "anomalies",
+	Secrets: []platform.Secret{platform.PepperSecret},
+	Routes:  []string{"/reports/anomalies", "/reports/anomalies/{proxy+}", "/reports/anomaly-settings"},
 	Access: rest.Access.With(table.Access{
 		Reads:  []table.Partition{identity.MetaPartition, inventory.IndexPartition, inventory.ChunkPartition},
 		Writes: []table.Partition{anomaly.Partition, event.Partition},

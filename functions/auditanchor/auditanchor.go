@@ -83,7 +83,7 @@ func (n *notary) fail(err error) {
 // anchorAll makes a night, unless the last one is recent. The night is stored although some chains do not continue: for
 // them it has the anchors of the night before.
 func (n *notary) anchorAll(ctx context.Context) (Anchored, error) {
-	ctx = table.Within(ctx, identity.DirectoryPrefix, "ORG#", "AUDIT#SYS#", "AUDITIN#SYS#")
+	ctx = table.Within(ctx, identity.DirectoryPrefix, "ORG#", "AUDIT#SYS#")
 	last, refused, err := n.book.Latest(ctx)
 	if err != nil {
 		return n.did, err

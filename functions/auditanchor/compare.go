@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/audit/anchor"
@@ -191,14 +190,12 @@ func (n *notary) hasEnded(ctx context.Context, c anchor.Chain, leaf anchor.Leaf)
 	if !fault.Is(err, fault.NotFound) {
 		return err == nil && access.Ended
 	}
-	at, waiting := audit.SystemErasures()
-	rows := table.Query{PK: at.PK, Limit: table.MaxPage}
+	rows := table.Query{PK: audit.ErasuresPK(), Limit: table.MaxPage}
 	rows.From, rows.To = audit.WindowKeys(leaf.Anchored, n.night.At)
-	return n.recordsErasure(ctx, rows, c.Name) ||
-		n.recordsErasure(ctx, table.Query{PK: waiting, Limit: table.MaxPage}, c.Name)
+	return n.recordsErasure(ctx, rows, c.Name)
 }
 
-// recordsErasure reports whether one of the rows or waiting entries of a query records the erasure of an organization.
+// recordsErasure reports whether one of the rows of a query records the erasure of an organization.
 func (n *notary) recordsErasure(ctx context.Context, q table.Query, org string) bool {
 	for {
 		page, err := n.Table.Query(ctx, q)
@@ -217,17 +214,8 @@ func (n *notary) recordsErasure(ctx context.Context, q table.Query, org string) 
 	}
 }
 
-// isErasure reports whether an item is the row, or the waiting entry, that records the erasure of an organization.
+// isErasure reports whether an item is the row that records the erasure of an organization.
 func isErasure(it table.Item, org string) bool {
-	if !strings.Contains(string(it.Data), org) {
-		return false
-	}
-	var row struct{ Row, Action, Target string }
-	if json.Unmarshal(it.Data, &row) != nil {
-		return false
-	}
-	if row.Row != "" { // an entry holds its row as text
-		_ = json.Unmarshal([]byte(row.Row), &row) // a damaged one records nothing
-	}
-	return row.Action == audit.EraseAction && row.Target == org
+	row, err := table.Decode[audit.Row](it)
+	return err == nil && row.Action == audit.EraseAction && row.Target == org
 }

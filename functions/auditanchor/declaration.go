@@ -13,8 +13,7 @@ var Declaration = platform.Declaration{
 	Name:  anchor.Worker,
 	Share: 2, // the night, and questions of who verifies a log meanwhile
 	Access: table.Access{Reads: []table.Partition{
-		audit.Partition, audit.SystemPartition, audit.SystemWaitingPartition, identity.DirectoryPartition,
-		identity.MetaPartition,
+		audit.Partition, audit.SystemPartition, identity.DirectoryPartition, identity.MetaPartition,
 	}},
 	Schedule: "cron(20 2 * * ? *)",
 	Samples:  []string{"schedule"},

@@ -8,6 +8,7 @@ import (
 // Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
 	Name:     "auditlinker",
+	Secrets:  []platform.Secret{platform.PepperSecret},
 	Share:    1,
 	Access:   audit.LinkAccess,
 	Schedule: "rate(1 minute)",

@@ -10,7 +10,8 @@ import (
 
 // Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
-	Name: "auditlogs",
+	Name:    "auditlogs",
+	Secrets: []platform.Secret{platform.PepperSecret},
 	Access: table.Access{
 		Reads:   []table.Partition{audit.DuePartition},
 		Writes:  []table.Partition{audit.WaitingPartition},

@@ -12,7 +12,8 @@ import (
 
 // Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
-	Name: "autoscalerpolicies",
+	Name:    "autoscalerpolicies",
+	Secrets: []platform.Secret{platform.PepperSecret},
 	Access: rest.Access.With(table.Access{
 		Reads: []table.Partition{
 			identity.MetaPartition, inventory.ClusterPartition, inventory.IndexPartition, inventory.ChunkPartition,

@@ -13,7 +13,8 @@ import (
 
 // Declaration declares the table access, the state machines and the sample events of this function.
 var Declaration = platform.Declaration{
-	Name: "billing",
+	Name:    "billing",
+	Secrets: []platform.Secret{platform.PepperSecret},
 	Access: rest.Access.With(table.Access{
 		Reads:  []table.Partition{inventory.AccountPartition, cost.Partition},
 		Writes: []table.Partition{billimport.Partition, billimport.UploadPartition, workqueue.Partition},

@@ -15,8 +15,9 @@ import (
 
 // Declaration describes this function to the platform.
 var Declaration = platform.Declaration{
-	Name:  billimport.Worker,
-	Share: 10,
+	Name:    billimport.Worker,
+	Secrets: []platform.Secret{platform.GoogleCloudSecret, platform.GooglePricesSecret},
+	Share:   10,
 	Access: cost.Importing.With(table.Access{
 		Reads: []table.Partition{identity.MetaPartition},
 		Writes: []table.Partition{

@@ -13,7 +13,8 @@ import (
 
 // Declaration declares the table access and the sample events of this function.
 var Declaration = platform.Declaration{
-	Name: "budgets",
+	Name:    "budgets",
+	Secrets: []platform.Secret{platform.PepperSecret},
 	Access: rest.Access.With(cost.Reading, table.Access{
 		Reads: []table.Partition{inventory.IndexPartition, inventory.ChunkPartition},
 		Writes: []table.Partition{

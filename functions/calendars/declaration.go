@@ -9,7 +9,8 @@ import (
 
 // Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
-	Name: "calendars",
+	Name:    "calendars",
+	Secrets: []platform.Secret{platform.PepperSecret},
 	Access: rest.Access.With(table.Access{
 		Reads:  []table.Partition{scheduling.SchedulePartition},
 		Writes: []table.Partition{scheduling.CalendarPartition, scheduling.CalendarNamePartition},

@@ -22,7 +22,8 @@ import (
 
 // Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
-	Name: "cloudaccounts",
+	Name:    "cloudaccounts",
+	Secrets: []platform.Secret{platform.PepperSecret},
 	Access: rest.Access.With(notification.Writing, table.Access{
 		Reads: []table.Partition{
 			execution.ActionPartition, discovery.PartPartition, inventory.ChunkPartition, override.Partition,

@@ -17,7 +17,8 @@ import (
 
 // Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
-	Name: "cloudorganisations",
+	Name:    "cloudorganisations",
+	Secrets: []platform.Secret{platform.PepperSecret, platform.GoogleCloudSecret},
 	Access: rest.Access.With(table.Access{Writes: []table.Partition{
 		identity.MetaPartition, inventory.AccountPartition, connection.NativePartition, connection.NamePartition,
 		"ORG#*#CONNECT",

@@ -11,6 +11,7 @@ import (
 // Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
 	Name:    "connector",
+	Secrets: []platform.Secret{platform.GoogleCloudSecret},
 	Share:   36,
 	Access:  table.Access{Writes: []table.Partition{cloud.SimulatedPartition, throttle.Partition}},
 	Opens:   []string{inventory.AccountSecret, inventory.ClusterSecret},

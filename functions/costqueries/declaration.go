@@ -11,8 +11,9 @@ import (
 
 // Declaration declares the routes, the table access and the workers of this function.
 var Declaration = platform.Declaration{
-	Name:   "costqueries",
-	Routes: []string{"/reports/queries/{proxy+}", "/reports/query"},
+	Name:    "costqueries",
+	Secrets: []platform.Secret{platform.PepperSecret},
+	Routes:  []string{"/reports/queries/{proxy+}", "/reports/query"},
 	Access: rest.Access.With(table.Access{
 		Reads: []table.Partition{
 			cost.Partition, costquery.AnswerPartition, inventory.IndexPartition,

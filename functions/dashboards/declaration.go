@@ -15,7 +15,8 @@ import (
 
 // Declaration declares the table access and the sample events of this function.
 var Declaration = platform.Declaration{
-	Name: "dashboards",
+	Name:    "dashboards",
+	Secrets: []platform.Secret{platform.PepperSecret},
 	Access: rest.Access.With(cost.Reading, report.SavingReading, table.Access{
 		Reads: []table.Partition{
 			identity.MetaPartition, inventory.AccountPartition,

@@ -18,8 +18,9 @@ import (
 
 // Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
-	Name:  "discovery",
-	Share: 170,
+	Name:    "discovery",
+	Secrets: []platform.Secret{platform.GoogleCloudSecret},
+	Share:   170,
 	Access: table.Access{Reads: []table.Partition{
 		identity.MetaPartition, inventory.ClusterPartition,
 		pricing.Partition, cost.Partition, cost.ChunkPartition,

@@ -18,8 +18,9 @@ const Everything table.Partition = "ORG#*"
 
 // Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
-	Name:  "eraser",
-	Share: 16,
+	Name:    "eraser",
+	Secrets: []platform.Secret{platform.PepperSecret},
+	Share:   16,
 	Access: audit.Access.With(table.Access{Writes: []table.Partition{
 		Everything, workqueue.Partition, identity.UserPartition, membership.InvitedPartition, domainPrefix + "*",
 		wakePrefix + "*", simulatedPrefix + "*",

@@ -16,8 +16,9 @@ import (
 
 // Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
-	Name:   readiness.Function,
-	Routes: []string{"/event-readiness", "/event-readiness/{proxy+}", "/internal/event-readiness/{proxy+}"},
+	Name:    readiness.Function,
+	Secrets: []platform.Secret{platform.PepperSecret},
+	Routes:  []string{"/event-readiness", "/event-readiness/{proxy+}", "/internal/event-readiness/{proxy+}"},
 	Access: rest.Access.With(override.Access, table.Access{
 		Reads: []table.Partition{
 			identity.MetaPartition, readiness.PolicyPartition, inventory.AccountPartition, inventory.IndexPartition,

@@ -17,8 +17,9 @@ import (
 
 // Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
-	Name:  "executor",
-	Share: 150,
+	Name:    "executor",
+	Secrets: []platform.Secret{platform.GoogleCloudSecret},
+	Share:   150,
 	Access: table.Access{Reads: []table.Partition{
 		identity.MetaPartition, identity.MemberPartition, override.Partition, inventory.ClusterPartition,
 		readiness.Partition,

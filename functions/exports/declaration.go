@@ -11,8 +11,9 @@ import (
 
 // Declaration declares the routes, the table access and the state machines of this function.
 var Declaration = platform.Declaration{
-	Name:   "exports",
-	Routes: []string{"/reports/export", "/reports/exports/{proxy+}"},
+	Name:    "exports",
+	Secrets: []platform.Secret{platform.PepperSecret},
+	Routes:  []string{"/reports/export", "/reports/exports/{proxy+}"},
 	Access: rest.Access.With(report.Reading, table.Access{
 		Writes: []table.Partition{report.ExportPartition, report.ExportDuePartition, workqueue.Partition},
 	}),

@@ -11,7 +11,8 @@ import (
 
 // Declaration declares the table access, the secrets and the workers of this function.
 var Declaration = platform.Declaration{
-	Name: "integrations",
+	Name:    "integrations",
+	Secrets: []platform.Secret{platform.PepperSecret},
 	Access: rest.Access.With(receiver.Access, table.Access{
 		Reads:  []table.Partition{identity.MetaPartition, receiver.ReceivedPartition},
 		Writes: []table.Partition{receiver.IntegrationPartition},

@@ -10,6 +10,7 @@ import (
 // Declaration declares the table access, the schedule and the stream of this function.
 var Declaration = platform.Declaration{
 	Name:     "mailer",
+	Secrets:  []platform.Secret{platform.MailServerSecret},
 	Share:    14,
 	Access:   table.Access{Writes: []table.Partition{mail.Partition, deadPartition, ratelimit.Partition}},
 	Opens:    []string{mail.Secret},

@@ -138,7 +138,7 @@ func (m *Mailer) sendQueued(ctx context.Context, it table.Item) (mail.Mail, erro
 	if err != nil || letter.Template == mail.Nothing {
 		return letter, err
 	}
-	message, err := mail.RenderMessage(letter, event, m.Clock.Now())
+	message, err := mail.RenderMessage(letter, event, m.Clock.Now(), m.Settings.BaseURL)
 	if err != nil {
 		return letter, err
 	}

@@ -13,7 +13,8 @@ import (
 
 // Declaration declares the table access, the secrets and the sample events of this function.
 var Declaration = platform.Declaration{
-	Name: "notifications",
+	Name:    "notifications",
+	Secrets: []platform.Secret{platform.PepperSecret},
 	Access: rest.Access.With(notification.Writing, notification.Sending, delivery.Access(), receiver.Access,
 		table.Access{
 			Writes: []table.Partition{ratelimit.Partition}, // counts requests for links in mails

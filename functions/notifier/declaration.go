@@ -16,8 +16,9 @@ import (
 
 // Declaration declares the table access, the secrets, the schedule and the stream of this function.
 var Declaration = platform.Declaration{
-	Name:  "notifier",
-	Share: 16,
+	Name:    "notifier",
+	Secrets: []platform.Secret{platform.PepperSecret},
+	Share:   16,
 	Access: delivery.Access().With(notification.Sending, receiver.WebhookSending,
 		receiver.IntegrationSending, table.Access{
 			Reads: []table.Partition{

@@ -12,8 +12,9 @@ import (
 
 // Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
-	Name:   "organisations",
-	Routes: []string{"/organisation", "/organisation/{proxy+}", "/organisations", "/organisations/{proxy+}"},
+	Name:    "organisations",
+	Secrets: []platform.Secret{platform.PepperSecret},
+	Routes:  []string{"/organisation", "/organisation/{proxy+}", "/organisations", "/organisations/{proxy+}"},
 	Access: rest.Access.With(table.Access{
 		Reads: []table.Partition{identity.DashboardPartition},
 		Writes: []table.Partition{

@@ -16,8 +16,9 @@ import (
 
 // Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
-	Name:  "organisationsync",
-	Share: 10,
+	Name:    "organisationsync",
+	Secrets: []platform.Secret{platform.GoogleCloudSecret},
+	Share:   10,
 	Access: table.Access{
 		Reads: []table.Partition{identity.MetaPartition, identity.MemberPartition},
 		Writes: []table.Partition{

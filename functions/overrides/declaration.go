@@ -15,7 +15,8 @@ import (
 
 // Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
-	Name: "overrides",
+	Name:    "overrides",
+	Secrets: []platform.Secret{platform.PepperSecret},
 	Routes: []string{
 		"/overrides", "/overrides/{proxy+}", "/resource-groups/{groupID}/overrides",
 		"/resource-groups/{groupID}/wake-links", "/resources/{resourceID}/wake-links",

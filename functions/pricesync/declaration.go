@@ -11,8 +11,9 @@ import (
 
 // Declaration describes this function to the platform.
 var Declaration = platform.Declaration{
-	Name:  "pricesync",
-	Share: 1,
+	Name:    "pricesync",
+	Secrets: []platform.Secret{platform.GooglePricesSecret},
+	Share:   1,
 	Access: table.Access{
 		Reads: []table.Partition{identity.DirectoryPartition, inventory.AccountPartition},
 		Writes: []table.Partition{

@@ -14,7 +14,8 @@ import (
 
 // Declaration declares the routes, the table access and the sample events of this function.
 var Declaration = platform.Declaration{
-	Name: "reports",
+	Name:    "reports",
+	Secrets: []platform.Secret{platform.PepperSecret},
 	Routes: []string{
 		"/reports/costs/{proxy+}", "/reports/providers/summary", "/reports/resources/summary",
 		"/reports/savings", "/reports/snapshots", "/reports/summary", "/reports/tags",

@@ -14,8 +14,9 @@ import (
 
 // Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
-	Name:   "resourcegroups",
-	Routes: []string{"/resource-groups", "/resource-groups/{groupID}", "/resource-groups/{groupID}/{proxy+}"},
+	Name:    "resourcegroups",
+	Secrets: []platform.Secret{platform.PepperSecret},
+	Routes:  []string{"/resource-groups", "/resource-groups/{groupID}", "/resource-groups/{groupID}/{proxy+}"},
 	Access: rest.Access.With(reference.Access, table.Access{
 		Reads: []table.Partition{
 			execution.BulkPartition, inventory.ChunkPartition, scheduling.SchedulePartition,

@@ -5,6 +5,7 @@ package resourcegroups
 import (
 	"context"
 	"net/http"
+	"slices"
 	"time"
 
 	"lamplighter.dev/shared/api/platform"
@@ -103,6 +104,7 @@ type GroupInput struct {
 type listInput struct {
 	rest.Page
 	rest.Sort[inventory.Group, orders]
+	Search string `query:"search" maxLength:"128" doc:"Part of name or description, ignoring case"`
 }
 
 // orders are the sort orders of groups. Groups with equal keys are sorted by ID.
@@ -122,6 +124,9 @@ func (s *service) listGroups(ctx context.Context, in *listInput) (rest.List[Grou
 	if err != nil {
 		return rest.List[Group]{}, err
 	}
+	all = slices.DeleteFunc(all, func(g inventory.Group) bool {
+		return !rest.Matches(in.Search, g.Name, g.Description)
+	})
 	in.Apply(all)
 	return rest.MapItems(rest.PageOf(all, in.Page), newBriefGroup), nil
 }

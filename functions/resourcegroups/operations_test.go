@@ -226,3 +226,30 @@ func TestMembersAddedAtTheSameTimeAreAllThere(t *testing.T) {
 		t.Errorf("members: %+v", g.Members)
 	}
 }
+
+func TestListGroups_SearchesNameAndDescription(t *testing.T) {
+	a := newFixture(t)
+	for _, body := range []string{
+		`{"name":"Web shop","description":"The front"}`, `{"name":"Batch","description":"Nightly, for the SHOP"}`,
+		`{"name":"Ærø 100%"}`,
+	} {
+		a.sendGroup(http.MethodPost, groups, body)
+	}
+	usual := a.call(ours, http.MethodGet, groups, "").Usage.RoundTrips
+	for search, want := range map[string]string{
+		"shop": "Batch Web shop", "WEB": "Web shop", "%C3%A6r": "Ærø 100%", "100%25": "Ærø 100%", "%5F": "", "front": "Web shop",
+		"shop&sort_order=desc&limit=1": "Web shop", "shop&limit=1&page=2": "Web shop",
+	} {
+		var got []string
+		page := apitest.Data[rest.List[Group]](a.call(ours, http.MethodGet, groups+"?search="+search, "").AtMost(usual))
+		for _, g := range page.Items {
+			got = append(got, g.Name)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %v, want %s", search, got, want)
+		}
+	}
+	if got := apitest.Data[rest.List[Group]](a.call(theirs, http.MethodGet, groups+"?search=shop", "")); got.Total != 0 {
+		t.Errorf("another organization finds %+v", got)
+	}
+}

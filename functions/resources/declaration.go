@@ -14,17 +14,20 @@ import (
 
 // Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
-	Name:   "resources",
-	Routes: []string{"/resources", "/resources/{resourceID}", "/resources/{resourceID}/{proxy+}"},
+	Name:    "resources",
+	Secrets: []platform.Secret{platform.PepperSecret},
+	Routes:  []string{"/resources", "/resources/{resourceID}", "/resources/{resourceID}/{proxy+}"},
 	Access: rest.Access.With(report.Reading, report.RecordReading, table.Access{
 		Reads: []table.Partition{identity.MetaPartition, discovery.PartPartition},
 		Writes: []table.Partition{
 			inventory.AccountPartition, discovery.JobPartition, "ORG#*#REFRESH",
-			workqueue.Partition, report.ExportPartition, report.ExportDuePartition,
+			workqueue.Partition, report.ExportPartition, report.ExportDuePartition, viewPartition,
 		},
 	}),
 	Starts:  []string{discovery.Machine, report.ExportMachine},
 	Calls:   []string{inventory.Connector, archive.LinkWorker},
 	Samples: []string{"list", "list-types"},
-	Kinds:   []platform.Kind{{Name: "resource", Prefix: "res"}},
+	Kinds: []platform.Kind{
+		{Name: "resource", Prefix: "res"}, {Name: "view", Prefix: "view", Delete: "deleteView"},
+	},
 }

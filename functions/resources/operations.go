@@ -39,6 +39,7 @@ func Operations(p *platform.Platform) *rest.Group {
 	s.refreshOperations(g)
 	s.metricsOperations(g)
 	s.costOperations(g)
+	s.viewOperations(g)
 	return g
 }
 
@@ -48,13 +49,14 @@ type service struct {
 	records   *report.RecordReader
 	most      rest.Bounds // of one answer of an export
 	reports   *report.Reader
+	views     viewStore
 }
 
 func newService(p *platform.Platform) *service {
 	return &service{
 		p: p, inventory: inventory.New(p), records: report.NewRecordReader(p),
 		most:    rest.Bounds{Rows: maxWholeRows},
-		reports: report.NewReader(p, cost.New(p)),
+		reports: report.NewReader(p, cost.New(p)), views: viewStore{p.Table},
 	}
 }
 

@@ -12,7 +12,8 @@ import (
 
 // Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
-	Name: "roles",
+	Name:    "roles",
+	Secrets: []platform.Secret{platform.PepperSecret},
 	Access: rest.Access.With(table.Access{
 		Reads: []table.Partition{
 			identity.UserPartition, identity.AddressPartition, identity.SSOPartition, membership.InvitePartition,

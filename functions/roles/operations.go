@@ -36,7 +36,8 @@ func Operations(p *platform.Platform) *rest.Group {
 		Summary: "List the caller's permissions",
 		Description: "The policies of the caller in the current organization, each with its scopes, in the order " +
 			"of GET /policies. Wildcards are expanded. A policy held on the whole organization is listed once, " +
-			"without narrower grants.",
+			"without narrower grants. Listed is only what works: a policy whose operations need a grant on the whole " +
+			"organization is left out on teams and resources.",
 	}, listPermissions)
 	return g
 }
@@ -54,7 +55,8 @@ func (s *service) roleOperations(g *rest.Group) {
 		Statuses: []int{http.StatusBadRequest, http.StatusNotFound},
 		Summary:  "List roles",
 		Description: "System roles first, beginning with the one that permits least; then the organization's own " +
-			"roles, by name.",
+			"roles, by name. sort_by sorts all of them by name, createdAt or updatedAt; system roles are older than " +
+			"all others.",
 	}, s.listRoles)
 	rest.Handle(g, rest.Op{
 		ID: "createRole", Method: http.MethodPost, Path: roles, Policy: writing,

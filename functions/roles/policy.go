@@ -26,12 +26,20 @@ func listPermissions(ctx context.Context, _ *struct{}) ([]HeldPermission, error)
 		if s.All {
 			out = append(out, HeldPermission{p.ID, "org", c.Org})
 		}
-		for _, id := range s.Teams {
-			out = append(out, HeldPermission{p.ID, "team", id})
-		}
-		for _, id := range s.Resources {
-			out = append(out, HeldPermission{p.ID, "resource", id})
-		}
+		out = append(out, workingOn(p.ID, "team", s.Teams)...)
+		out = append(out, workingOn(p.ID, "resource", s.Resources)...)
 	}
 	return out, nil
+}
+
+// workingOn returns the policy on teams or resources, or nothing if no operation accepts a grant of it there.
+func workingOn(policy, kind string, ids []string) []HeldPermission {
+	if !grant.WorksOn(policy, kind) {
+		return nil
+	}
+	out := make([]HeldPermission, len(ids))
+	for i, id := range ids {
+		out[i] = HeldPermission{policy, kind, id}
+	}
+	return out
 }

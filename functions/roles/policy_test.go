@@ -32,8 +32,6 @@ func TestPermissions(t *testing.T) {
 		{"actions:execute", "team", team},
 		{"budgets:read", "team", team},
 		{"budgets:read", "resource", res},
-		{"budgets:write", "team", team},
-		{"budgets:write", "resource", res},
 	}
 	s.assignRole("pat", wide.ID, "org")
 	got := apitest.Data[[]HeldPermission](s.as("pat", "GET /permissions"))
@@ -51,5 +49,38 @@ func TestPermissions(t *testing.T) {
 	s.addMember("nil")
 	if r := s.as("nil", "GET /permissions"); strings.TrimSpace(r.Body) != `{"data":[]}` {
 		t.Errorf("nobody: %s", r.Body)
+	}
+}
+
+// row 18 of issue 21: a grant on a team or a resource lists only what it permits there.
+func TestPermissions_ListOnlyWhatWorksInTheScope(t *testing.T) {
+	s := newFixture(t)
+	team, res := s.teams[ours], s.resources[ours]
+	s.addMember("pat")
+	s.assignRole("pat", grant.Owner, "team:"+team)
+	s.assignRole("pat", grant.Owner, "resource:"+res)
+	got := apitest.Data[[]HeldPermission](s.as("pat", "GET /permissions"))
+	if len(got) < 20 {
+		t.Fatalf("only %+v", got)
+	}
+	for _, p := range got {
+		if !grant.WorksOn(p.Policy, p.ScopeType) {
+			t.Errorf("listed %+v", p)
+		}
+	}
+	for _, p := range []HeldPermission{
+		{"users:read", "team", team}, {"teams:read", "resource", res}, {"teams:write", "team", team},
+		{"cloud-accounts:read", "resource", res}, {"schedules:write", "team", team},
+	} {
+		if slices.Contains(got, p) {
+			t.Errorf("listed %+v", p)
+		}
+	}
+	for _, p := range []HeldPermission{
+		{"teams:read", "team", team}, {"actions:execute", "resource", res}, {"resources:read", "team", team},
+	} {
+		if !slices.Contains(got, p) {
+			t.Errorf("not listed %+v", p)
+		}
 	}
 }

@@ -35,23 +35,51 @@ func systemRole(r grant.Role) Role {
 	return Role{ID: r.Name, Name: r.Name, Description: r.Description, Policies: r.Policies, System: true}
 }
 
-func (s *service) listRoles(ctx context.Context, in *struct{ rest.Page }) (rest.List[Role], error) {
+type listRolesInput struct {
+	rest.Page
+	rest.Sort[Role, roleOrders]
+}
+
+// roleOrders are the sort orders of roles. The list's own order is that of GET /roles without sort_by.
+type roleOrders struct{}
+
+var _ rest.Orders[Role] = roleOrders{}
+
+func (roleOrders) Orders() []rest.Order[Role] {
+	return []rest.Order[Role]{
+		{},
+		rest.OrderByText("name", func(r Role) string { return r.Name }),
+		rest.OrderByTime("createdAt", func(r Role) time.Time { return timeOf(r.CreatedAt) }),
+		rest.OrderByTime("updatedAt", func(r Role) time.Time { return timeOf(r.UpdatedAt) }),
+	}
+}
+
+// timeOf returns the time at t, or the zero time for nil: system roles are older than all others.
+func timeOf(t *time.Time) time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return *t
+}
+
+func (s *service) listRoles(ctx context.Context, in *listRolesInput) (rest.List[Role], error) {
 	a, err := s.readAccess(ctx)
 	if err != nil {
 		return rest.List[Role]{}, err
 	}
-	var all []Role
+	var own, all []Role
 	for _, r := range a.Roles {
-		all = append(all, newCustomRole(r))
+		own = append(own, newCustomRole(r))
 	}
-	slices.SortFunc(all, func(a, b Role) int {
+	slices.SortFunc(own, func(a, b Role) int {
 		return cmp.Or(cmp.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)), cmp.Compare(a.ID, b.ID))
 	})
-	var first []Role
 	for _, r := range grant.SystemRoles() {
-		first = append(first, systemRole(r))
+		all = append(all, systemRole(r))
 	}
-	return rest.PageOf(append(first, all...), in.Page), nil
+	all = append(all, own...)
+	in.Apply(all)
+	return rest.PageOf(all, in.Page), nil
 }
 
 // RoleInput names a role. It is exported because the framework ignores unexported embedded structs.

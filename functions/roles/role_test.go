@@ -341,3 +341,30 @@ func TestNothingIsChangedInAnOrganizationThatEnds(t *testing.T) {
 	s.Call(c, `POST /roles {"name":"x","policies":["actions:read"]}`).Want(404, "being deleted")
 	s.Call(c, assignRequest("olga", "viewer", "org")).Want(404, "being deleted")
 }
+
+func TestListRoles_SortsByAField(t *testing.T) {
+	s := newFixture(t)
+	s.newRole("Night shift", "actions:read")
+	s.Clock.Advance(time.Second)
+	s.newRole("auditor", "audit-logs:read")
+	names := func(query string) string {
+		var out []string
+		for _, r := range apitest.Data[rest.List[Role]](s.as("olga", "GET /roles"+query).AtMost(1)).Items {
+			out = append(out, r.Name)
+		}
+		return strings.Join(out, " ")
+	}
+	for query, want := range map[string]string{
+		"":                                  "viewer operator editor finops admin owner auditor Night shift",
+		"?sort_order=desc":                  "Night shift auditor owner admin finops editor operator viewer",
+		"?sort_by=name":                     "admin auditor editor finops Night shift operator owner viewer",
+		"?sort_by=name&limit=2&page=2":      "editor finops",
+		"?sort_by=createdAt&limit=7&page=2": "auditor",
+		"?sort_by=updatedAt&sort_order=desc&limit=2": "auditor Night shift",
+	} {
+		if got := names(query); got != want {
+			t.Errorf("%s: %s, want %s", query, got, want)
+		}
+	}
+	s.as("olga", "GET /roles?sort_by=policies").Want(400, "name, createdAt, updatedAt")
+}

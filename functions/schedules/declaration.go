@@ -13,7 +13,8 @@ import (
 
 // Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
-	Name: "schedules",
+	Name:    "schedules",
+	Secrets: []platform.Secret{platform.PepperSecret},
 	Routes: []string{
 		"/resource-groups/{groupID}/schedules", "/schedules", "/schedules/{scheduleID}",
 		"/schedules/{scheduleID}/{proxy+}",

@@ -10,8 +10,9 @@ import (
 
 // Declaration declares the routes, the table access and the sample events of this function.
 var Declaration = platform.Declaration{
-	Name:   "showback",
-	Routes: []string{"/showback/rules", "/showback/rules/{ruleID}"},
+	Name:    "showback",
+	Secrets: []platform.Secret{platform.PepperSecret},
+	Routes:  []string{"/showback/rules", "/showback/rules/{ruleID}"},
 	Access: rest.Access.With(table.Access{
 		Reads:  []table.Partition{teams.Partition},
 		Writes: []table.Partition{report.ShowbackPartition},

@@ -10,7 +10,8 @@ import (
 
 // Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
-	Name: "smarttags",
+	Name:    "smarttags",
+	Secrets: []platform.Secret{platform.PepperSecret},
 	Access: rest.Access.With(table.Access{
 		Reads:  []table.Partition{inventory.AccountPartition, inventory.ChunkPartition},
 		Writes: []table.Partition{smarttag.Partition, inventory.IndexPartition},

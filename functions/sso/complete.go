@@ -150,7 +150,7 @@ func checkEmailDomain(have setup, email string) error {
 func (s service) ensureMember(ctx context.Context, org, role string, u identity.User) error {
 	m, err := s.readMember(ctx, org, u)
 	if fault.Is(err, fault.NotFound) {
-		if err = s.people.AcceptInvitations(ctx, u, org); err == nil {
+		if err = s.people.AcceptForProvider(ctx, u, org); err == nil {
 			m, err = s.readMember(ctx, org, u)
 		}
 	}

@@ -13,8 +13,9 @@ import (
 
 // Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
-	Name:   "sso",
-	Routes: []string{"/organisation/saml"},
+	Name:    "sso",
+	Secrets: []platform.Secret{platform.PepperSecret},
+	Routes:  []string{"/organisation/saml"},
 	Access: rest.Access.With(membership.Access, table.Access{Writes: []table.Partition{
 		identity.SSOPartition, domainPrefix + "*", requestPrefix + "*", seenPrefix + "*",
 		identity.AddressPartition, accounts.IdentityPartition, identity.SessionPartition, ratelimit.Partition,

@@ -15,7 +15,8 @@ import (
 
 // Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
-	Name: "teams",
+	Name:    "teams",
+	Secrets: []platform.Secret{platform.PepperSecret},
 	Access: rest.Access.With(reference.Access, table.Access{
 		Reads: []table.Partition{
 			identity.MetaPartition, identity.MemberPartition, identity.UserPartition, identity.AddressPartition,

@@ -335,3 +335,29 @@ func TestEveryChangeIsOnRecord(t *testing.T) {
 		}
 	}
 }
+
+func TestListTeams_SearchesNameAndDescription(t *testing.T) {
+	s := newFixture(t)
+	s.newTeam("Web shop", `,"description":"The front"`)
+	s.newTeam("Batch", `,"description":"Nightly, for the SHOP"`)
+	hidden := s.newTeam("Shopping list", "")
+	usual := s.Call(ada, "GET /teams").Usage.RoundTrips
+	for search, want := range map[string]string{
+		"shop": "Batch Shopping list Web shop", "WEB": "Web shop", "front": "Web shop", "none": "",
+		"shop&sort_order=desc&limit=1": "Web shop",
+	} {
+		var got []string
+		page := apitest.Data[rest.List[TeamListed]](s.Call(ada, "GET /teams?search="+search).AtMost(usual))
+		for _, team := range page.Items {
+			got = append(got, team.Name)
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: %v, want %s", search, got, want)
+		}
+	}
+	narrow := apitest.Caller(ours, "bob", "viewer team:"+hidden.ID)
+	if got := apitest.Data[rest.List[TeamListed]](s.Call(narrow, "GET /teams?search=shop")); got.Total != 1 ||
+		got.Items[0].ID != hidden.ID {
+		t.Errorf("a grant on a team finds %+v", got)
+	}
+}

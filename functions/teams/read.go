@@ -103,6 +103,7 @@ func (s *service) teamWithMembers(ctx context.Context, t teams.Team) (Team, erro
 type listInput struct {
 	rest.Page
 	rest.Sort[teams.Team, orders]
+	Search string `query:"search" maxLength:"128" doc:"Part of name or description, ignoring case"`
 }
 
 // orders are the sort orders of teams. Teams with equal keys are sorted by ID.
@@ -123,7 +124,9 @@ func (s *service) listTeams(ctx context.Context, in *listInput) (rest.List[TeamL
 		return rest.List[TeamListed]{}, err
 	}
 	scopes := identity.CallerFrom(ctx).Scopes(reading)
-	all = slices.DeleteFunc(all, func(t teams.Team) bool { return !seesTeam(scopes, t.ID) })
+	all = slices.DeleteFunc(all, func(t teams.Team) bool {
+		return !seesTeam(scopes, t.ID) || !rest.Matches(in.Search, t.Name, t.Description)
+	})
 	in.Apply(all)
 	page := rest.PageOf(all, in.Page)
 	items, err := s.listedTeams(ctx, page.Items)

@@ -9,7 +9,8 @@ import (
 
 // Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
-	Name: "tokens",
+	Name:    "tokens",
+	Secrets: []platform.Secret{platform.PepperSecret},
 	Access: rest.Access.With(table.Access{
 		Reads:  []table.Partition{identity.SessionPartition},
 		Writes: []table.Partition{identity.UserPartition, identity.PATPartition, identity.PATDuePartition},

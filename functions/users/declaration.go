@@ -11,7 +11,8 @@ import (
 
 // Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
-	Name: "users",
+	Name:    "users",
+	Secrets: []platform.Secret{platform.PepperSecret},
 	Access: rest.Access.With(membership.Access,
 		table.Access{Writes: []table.Partition{ratelimit.Partition, mail.Partition}}),
 	Seals:   []string{mail.Secret},

@@ -14,10 +14,12 @@ import (
 	"lamplighter.dev/shared/people/membership"
 )
 
-// These limits apply to invitations. The second one counts over all organizations and protects the invited person.
+// These limits apply to invitations. The limit to an address of one inviter protects the invited person; that of all
+// inviters is higher, so that one inviter cannot use up another's.
 var (
-	byOrganisation = ratelimit.Rule{Name: "invitations", Max: 50, Per: time.Hour}
-	toAddress      = ratelimit.Rule{Name: "invited", Max: 5, Per: 24 * time.Hour}
+	byOrganisation       = ratelimit.Rule{Name: "invitations", Max: 50, Per: time.Hour}
+	byInviterToAddress   = ratelimit.Rule{Name: "invited-by", Max: 5, Per: 24 * time.Hour}
+	byEverybodyToAddress = ratelimit.Rule{Name: "invited", Max: 50, Per: 24 * time.Hour}
 )
 
 // NewUser is the body of POST /users.
@@ -108,7 +110,8 @@ func (s service) countInvitation(ctx context.Context, address string) error {
 		who, of string
 	}{
 		{byOrganisation, identity.CallerOrg(ctx), "of this organization"},
-		{toAddress, identity.Digest(s.Settings.Pepper, "invited", address), "of this address"},
+		{byInviterToAddress, s.inviteeDigest(address, identity.CallerFrom(ctx).User), "of this address by you"},
+		{byEverybodyToAddress, s.inviteeDigest(address), "of this address"},
 	} {
 		ok, err := ratelimit.TakeUse(ctx, s.Table, now, l.Rule, l.who)
 		if err != nil {
@@ -120,6 +123,11 @@ func (s service) countInvitation(ctx context.Context, address string) error {
 		}
 	}
 	return nil
+}
+
+// inviteeDigest returns the name of an address in a counter, for one inviter or for all.
+func (s service) inviteeDigest(address string, inviter ...string) string {
+	return identity.Digest(s.Settings.Pepper, append([]string{"invited", address}, inviter...)...)
 }
 
 // sendInvitation stores the invitation and its turn, and queues its mail, in one transaction.

@@ -24,6 +24,7 @@ func Operations(p *platform.Platform) *rest.Group {
 	s := service{membership.New(p)}
 	s.userOperations(g)
 	s.ownOperations(g)
+	s.receivedOperations(g)
 	return g
 }
 
@@ -33,19 +34,21 @@ func (s service) userOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
 		ID: "listUsers", Method: http.MethodGet, Path: all, Policy: reading, Statuses: []int{http.StatusBadRequest},
 		Summary: "List users",
-		Description: "Members in the order of their accounts' creation, then invited people by address. search " +
-			"finds parts of addresses, ignoring case.",
+		Description: "Members in the order of their accounts' creation, then invited people by address. sort_by sorts " +
+			"all of them by email, name, status or joinedAt, where invited people are last. search finds parts of " +
+			"addresses and names, ignoring case; of an invited person the name that the inviter gave.",
 	}, s.listUsers)
 	rest.Handle(g, rest.Op{
 		ID: "inviteUser", Method: http.MethodPost, Path: all, Policy: writing,
 		Statuses: []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict},
 		Summary:  "Invite a person",
-		Description: "Mails an invitation that is valid for 7 days. A person who logs in or signs up with the " +
-			"address becomes a member with the role, if the inviter may still give that role then. Inviting an " +
-			"address again replaces the invitation and mails another one. A role that permits more than the caller " +
-			"may is 403; an address of a member is 409. At most 50 invitations an hour are sent for an " +
-			"organization, and 5 a day to one address: else 403, which says when to try again. At most 500 " +
-			"invitations can be pending: else 409.",
+		Description: "Mails an invitation that is valid for 7 days. The person becomes a member with the role when " +
+			"they accept it (POST /invitations/{invitationID}/accept) with an account of this address, if the " +
+			"inviter may still give that role then; before, nothing tells whether the address has an account. " +
+			"Inviting an address again replaces the invitation and mails another one. A role that permits more than " +
+			"the caller may is 403; an address of a member is 409. At most 50 invitations an hour are sent for an " +
+			"organization; one inviter sends 5 a day to one address, all inviters together 50: else 403, which says " +
+			"when to try again. At most 500 invitations can be pending: else 409.",
 	}, s.inviteUser)
 	rest.Handle(g, rest.Op{
 		ID: "getUser", Method: http.MethodGet, Path: one, Policy: reading, Statuses: []int{http.StatusNotFound},

@@ -62,7 +62,10 @@ func (s service) updateProfile(ctx context.Context, in *renameInput) (Profile, e
 	audit.NoteChange(ctx, audit.Change{Target: after.Email, Before: before, After: after, Final: true})
 	err = s.Table.Transact(table.Within(ctx, k.PK), table.Update(k,
 		[]table.Change{table.Set("name", name), table.Set("updated", after.UpdatedAt)}, table.Exists()))
-	return after, fault.Wrap("rename "+before.ID, err)
+	if err != nil {
+		return after, fault.Wrap("rename "+before.ID, err)
+	}
+	return after, s.CopyName(table.WithoutAttachment(ctx), before.ID, name)
 }
 
 func (s service) leaveOrganisation(ctx context.Context, _ *struct{}) (rest.Deleted, error) {

@@ -12,6 +12,7 @@ import (
 	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/engine/mail"
+	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/people/membership"
 	"lamplighter.dev/shared/testkit/apitest"
 )
@@ -34,8 +35,7 @@ func TestInvitingAndJoining(t *testing.T) {
 		row.Changes.Before != nil || row.Changes.After == nil {
 		t.Errorf("record %+v", row)
 	}
-	eve := s.User("eve")
-	s.Must(s.People.AcceptInvitations(s.Context(), eve, ""))
+	s.acceptInvitation("eve")
 	got = apitest.Data[User](s.as("ada", "GET /users/{}", apitest.Email("eve"), ""))
 	if got.Status != active || got.Name != "EVE" || !got.EmailVerified || got.JoinedAt == nil || got.InvitedAt != nil ||
 		got.Roles[0].RoleID != "editor" || got.Roles[0].AssignmentID == nil {
@@ -222,7 +222,7 @@ func TestChangingAnInvitation(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	s.as("ada", "PATCH /users/{}", apitest.Email("eve"), `{"status":"active"}`).Want(400, "not joined")
-	s.Must(s.People.AcceptInvitations(s.Context(), s.User("eve"), "")) // it holds: ada gave the role, not adam
+	s.acceptInvitation("eve") // it holds: ada gave the role, not adam
 	if a := apitest.Read[identity.Access](s.Fixture, identity.AccessKey(here)); a.Owners != 2 {
 		t.Errorf("counted %+v", a)
 	}
@@ -235,7 +235,9 @@ func TestChangingAnInvitation(t *testing.T) {
 		row.Changes.Before == nil || row.Changes.After != nil {
 		t.Errorf("record %+v", row)
 	}
-	s.Must(s.People.AcceptInvitations(s.Context(), s.User("joe"), ""))
+	if all := s.invitationsOf("joe"); all.Total != 0 {
+		t.Errorf("withdrawn and still there: %+v", all)
+	}
 	s.as("ada", "GET /users/{}", apitest.Email("joe"), "").Want(404)
 }
 
@@ -332,6 +334,79 @@ func TestPagesOfUsers(t *testing.T) {
 	}
 }
 
+func userNames(users []User) string {
+	var out []string
+	for _, u := range users {
+		out = append(out, u.Name)
+	}
+	return strings.Join(out, " ")
+}
+
+func TestListUsers_SearchesAndSorts(t *testing.T) {
+	s := newFixture(t) // ADA
+	s.Clock.Advance(time.Second)
+	s.Join(here, "zoe", grant.Viewer)
+	s.Clock.Advance(time.Second)
+	s.Join(here, "bob", grant.Viewer)
+	s.as("ada", "PATCH /users/{}", apitest.Email("bob"), `{"status":"disabled"}`).Want(200)
+	s.as("ada", "POST /users", "", `{"email":"mia@example.com","name":"Carl"}`).Want(200)
+	for query, want := range map[string]string{
+		"":                                 "ADA BOB ZOE Carl",
+		"sort_order=desc":                  "Carl ZOE BOB ADA",
+		"sort_by=name":                     "ADA BOB Carl ZOE",
+		"sort_by=name&sort_order=desc":     "ZOE Carl BOB ADA",
+		"sort_by=email":                    "ADA BOB Carl ZOE",
+		"sort_by=joinedAt":                 "ADA ZOE BOB Carl",
+		"sort_by=status":                   "ADA ZOE BOB Carl",
+		"sort_by=name&limit=2&page=2":      "Carl ZOE",
+		"search=arl":                       "Carl",
+		"search=MIA":                       "Carl",
+		"search=B":                         "BOB",
+		"search=example.com&sort_by=email": "ADA BOB Carl ZOE",
+		"search=nobody":                    "",
+	} {
+		got := apitest.Data[rest.List[User]](s.as("ada", "GET /users?"+query, "", "").AtMost(3))
+		if userNames(got.Items) != want {
+			t.Errorf("%s: %s, want %s", query, userNames(got.Items), want)
+		}
+	}
+	s.as("ada", "GET /users?sort_by=password", "", "").Want(400, "email, name, status, joinedAt")
+	s.as("zoe", "PATCH /users/me", "", `{"name":"Quentin"}`).Want(200)
+	got := apitest.Data[rest.List[User]](s.as("ada", "GET /users?search=quent", "", "").AtMost(3))
+	if userNames(got.Items) != "Quentin" || !got.Items[0].EmailVerified || len(got.Items[0].Roles) != 1 {
+		t.Errorf("after a new name: %+v", got)
+	}
+	m := s.Member(here, "zoe")
+	m.Name = "" // a row from before rows had names
+	s.Put(identity.MemberKey(here, m.User), m)
+	got = apitest.Data[rest.List[User]](s.as("ada", "GET /users?search=quent", "", "").AtMost(4))
+	if userNames(got.Items) != "Quentin" {
+		t.Errorf("without a copy of the name: %+v", got)
+	}
+}
+
+// The limit is 5,000 members; the round trips of a search grow with the members, not with the page.
+func TestListUsers_ReadsAThousandMembersInAStep(t *testing.T) {
+	s := newFixture(t)
+	const n = 2_400
+	ws := make([]table.Write, 0, n)
+	for i := range n {
+		m := identity.Member{
+			User: fmt.Sprintf("usr_x%04d", i), Email: fmt.Sprintf("x%04d@example.com", i),
+			Name: fmt.Sprintf("X%04d", i), Joined: s.Clock.Now(), Version: 1,
+		}
+		it, err := table.NewItem(identity.MemberKey(here, m.User), m)
+		s.Must(err)
+		ws = append(ws, table.Put(it))
+	}
+	s.Must(table.NewPatientStore(s.Table).BatchWrite(s.Anywhere(), ws...))
+	got := apitest.Data[rest.List[User]](s.as("ada", "GET /users?search=x&sort_by=name&sort_order=desc&limit=5&page=3",
+		"", "").AtMost(5))
+	if got.Total != n+1 || len(got.Items) != 5 || got.Items[0].Email != "x2389@example.com" {
+		t.Errorf("%d: %+v", got.Total, got.Items)
+	}
+}
+
 func TestInvitationsAreLimited(t *testing.T) {
 	s := newFixture(t)
 	body := func(i int) string { return fmt.Sprintf(`{"email":"e%d@example.com"}`, i) }
@@ -401,7 +476,7 @@ func TestRoundTrips(t *testing.T) {
 		request, whom, body string
 		most                int
 	}{
-		{"POST /users", "", `{"email":"eve@example.com"}`, 10},
+		{"POST /users", "", `{"email":"eve@example.com"}`, 11},
 		{"GET /users/{}", apitest.Email("bob"), "", 2},
 		{"GET /users/{}", apitest.Email("eve"), "", 3},
 		{"GET /users/{}", apitest.Email("nobody"), "", 3},
@@ -411,7 +486,8 @@ func TestRoundTrips(t *testing.T) {
 		{"DELETE /users/{}", apitest.Email("eve"), "", 6},
 		{"GET /users", "", "", 3},
 		{"GET /users/me", "", "", 1},
-		{"PATCH /users/me", "", `{"name":"Ada"}`, 2},
+		{"PATCH /users/me", "", `{"name":"Ada"}`, 4},
+		{"GET /invitations", "", "", 2},
 	} {
 		got := s.as("ada", c.request, c.whom, c.body).AtMost(c.most)
 		if got.Status != 200 && c.whom != apitest.Email("nobody") {

@@ -11,7 +11,8 @@ import (
 
 // Declaration declares the table access, the secrets and the sample events of this function.
 var Declaration = platform.Declaration{
-	Name: "webhooks",
+	Name:    "webhooks",
+	Secrets: []platform.Secret{platform.PepperSecret},
 	Access: rest.Access.With(receiver.Access, delivery.Access(), table.Access{
 		Reads:  []table.Partition{receiver.IntegrationPartition}, // its secret verifies incoming webhooks
 		Writes: []table.Partition{receiver.WebhookPartition, receiver.ReceivedPartition, ratelimit.Partition},

@@ -44,13 +44,16 @@ func TestSchedules_AreNamedByStage(t *testing.T) {
 // them as well, and the retained ones would go on calling the function.
 var retained = map[string]bool{
 	"AWS::Serverless::Function": true, "AWS::DynamoDB::Table": true, "AWS::S3::Bucket": true, "AWS::KMS::Key": true,
-	"AWS::SecretsManager::Secret": true, "AWS::Logs::LogGroup": true,
+	"AWS::SecretsManager::Secret": true, "AWS::Logs::LogGroup": true, "AWS::ApiGateway::Account": true,
 }
+
+// sharedRole is the role by which API Gateway writes the logs of all APIs of the account and region.
+const sharedRole = "GatewayLogsRole"
 
 func TestReplaced_OnlyDataAndVersionsStay(t *testing.T) {
 	for id, r := range parseTemplate(t).Resources {
 		want := ""
-		if retained[r.Type] {
+		if retained[r.Type] || id == sharedRole {
 			want = "Retain"
 		}
 		if r.UpdateReplacePolicy != want {
@@ -133,23 +136,6 @@ func TestClouds_AreOpenedByOneRole(t *testing.T) {
 	if !strings.Contains(shared, "LAMPLIGHTER_CLOUDS_ROLE: !Ref CloudsRoleArn") ||
 		!strings.Contains(shared, "LAMPLIGHTER_TOKEN_ISSUER: !Ref TokenIssuer") {
 		t.Error("functions are not told of CloudsRole, or onboarding not of the issuer of its tokens")
-	}
-}
-
-// pricesync and billingsync fetch prices: each night, and when an account is connected.
-func TestPrices_HaveTheKeyOfGoogle(t *testing.T) {
-	files := readAll(t)
-	if !strings.Contains(string(files[stacks.Root]), "\n  GooglePricesKey:\n") {
-		t.Error("template.yaml has no parameter GooglePricesKey")
-	}
-	const want = `LAMPLIGHTER_GOOGLE_PRICES_KEY: !If [ReadsGooglePrices, ` +
-		`!Sub "{{resolve:secretsmanager:${GooglePricesKey}}}", ""]`
-	for _, function := range []string{"PricesyncFunction", "BillingsyncFunction"} {
-		_, text, _ := strings.Cut(string(files["infra/stacks/money.yaml"]), "\n  "+function+":")
-		text, _, _ = strings.Cut(text, "      Policies:")
-		if !strings.Contains(text, want) {
-			t.Errorf("%s is not given the key by %s:%s", function, want, text)
-		}
 	}
 }
 

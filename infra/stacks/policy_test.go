@@ -65,10 +65,38 @@ func policyOf(d *platform.Declaration) []string {
 	if len(d.Calls) > 0 {
 		allow(arns("lambda", "function", d.Calls, ":live"), nil, "lambda:InvokeFunction")
 	}
+	if len(d.Secrets) > 0 {
+		allow(secretARNs(d.Secrets), nil, "secretsmanager:GetSecretValue")
+	}
 	if d.Clouds { // which may assume the roles that customers made for us
 		allow("!Ref CloudsRoleArn", nil, "sts:AssumeRole")
 	}
 	return out
+}
+
+// secretParameters are the parameters of the templates that name secrets.
+var secretParameters = map[platform.Secret]string{
+	platform.PepperSecret: "Pepper", platform.MailServerSecret: "SmtpSecret",
+	platform.GoogleSecret: "GoogleClientSecret", platform.GitHubSecret: "GitHubClientSecret",
+	platform.GoogleCloudSecret: "GCPClientSecret", platform.GooglePricesSecret: "GooglePricesKey",
+}
+
+// secretARNs returns the ARNs of secrets, in YAML. The stack knows the ARN of the pepper, which it makes. A secret that
+// an operator names by its name has six more characters in its ARN.
+func secretARNs(secrets []platform.Secret) string {
+	var out []string
+	for _, s := range secrets {
+		if s == platform.PepperSecret {
+			out = append(out, "!Ref Pepper")
+			continue
+		}
+		parameter := secretParameters[s] + "Arn"
+		out = append(out, "!Ref "+parameter, `!Sub "${`+parameter+`}-??????"`)
+	}
+	if len(out) == 1 {
+		return out[0]
+	}
+	return "\n                - " + strings.Join(out, "\n                - ")
 }
 
 // leading returns the condition that a call names partition keys, and only keys that match ps. The first line is

@@ -136,6 +136,8 @@ func (r *registry) write() {
 	}
 	r.between("        # the routes, of what functions declare: written by `make registry`\n", "        # so far\n",
 		pathsOf(r.routes), []string{stacks.Root})
+	r.between("        # lower limits of what strangers may call, by method, for ANY has no settings: "+
+		"written by `make registry`\n", "        # so far\n", throttlesOf(r.routes), []string{stacks.Root})
 }
 
 // writeChild writes the shared part of a child, and the parameters for the names that it uses, into the child and

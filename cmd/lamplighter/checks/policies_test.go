@@ -23,7 +23,8 @@ var open = map[string]string{
 	"returnFromGoogle": "it shows a browser what Google sent with it, and keeps nothing",
 
 	"logOut": oneself, "getOwnProfile": oneself, "updateOwnProfile": oneself, "leaveOrganisation": oneself,
-	"listPermissions":          oneself,
+	"listPermissions": oneself, "listInvitations": oneself, "acceptInvitation": oneself,
+	"declineInvitation":        oneself,
 	"listPersonalAccessTokens": oneself, "createPersonalAccessToken": oneself, "revokePersonalAccessToken": oneself,
 	"listOrganisations": oneself, "createOrganisation": "who belongs to none makes one",
 	"listPolicies": "the catalogue is the same for everybody",

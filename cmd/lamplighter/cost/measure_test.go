@@ -35,11 +35,11 @@ func measure(t *testing.T, w Workload) (m Measured) {
 	s.logIn(s.org) // the token has expired
 	acted := s.connect("444455556666", 2*w.GroupSize, together)
 	group, resource := s.group(acted, w.GroupSize)
-	s.settle(w, group)
+	s.settle(group)
 	s.linked(m.Bare, s.sample(account))
 	m.Collection = s.pass(m.Bare, account) // the first one that has something to measure
 	m.Pass = s.pass(m.Bare, account)
-	m.Bulks, m.Pairs = s.pairs(m.Bare, w, acted, group)
+	m.Bulks, m.Pairs = s.pairs(m.Bare, acted, group)
 	for range m.Pairs / 2 { // the deltas that requests read on average
 		s.cycle(group, 1)
 	}

@@ -9,28 +9,18 @@ import (
 const longestCycle = 100
 
 // settle stops and starts the group until the index is compacted for the first time. The deltas of the first discovery
-// are gone then, which a request reads only in the first days of an organization. A lumped organization is not waited
-// for: its index was compacted by its discovery.
-func (s *site) settle(w Workload, group string) {
+// are gone then, which a request reads only in the first days of an organization.
+func (s *site) settle(group string) {
 	s.Helper()
-	if w.Lumped {
-		s.cycle(group, 1)
-		return
-	}
 	s.cycle(group, longestCycle)
 }
 
-// pairs returns the usage of stops and starts of the group until the index is compacted again, and their number. Of a
-// lumped organization it measures one pair.
-func (s *site) pairs(bare map[string]Sample, w Workload, account, group string) (Sample, int) {
+// pairs returns the usage of stops and starts of the group until the index is compacted again, and their number.
+func (s *site) pairs(bare map[string]Sample, account, group string) (Sample, int) {
 	s.Helper()
-	most := longestCycle
-	if w.Lumped {
-		most = 1
-	}
 	s.sample(account)
 	s.linked(bare, newSample())
-	took, n := s.cycle(group, most)
+	took, n := s.cycle(group, longestCycle)
 	of := s.sample(account)
 	took.CloudCalls = of.CloudCalls
 	return s.linked(bare, took), n

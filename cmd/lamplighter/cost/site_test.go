@@ -22,7 +22,7 @@ import (
 const (
 	root     = "../../.."
 	email    = "cost@example.com"
-	password = "light-the-lamps-2026"
+	password = "a-password-of-the-measurement"
 )
 
 // site is the whole service with one organization in it, measured while it works. It runs in a synctest bubble, so a

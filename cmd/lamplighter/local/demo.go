@@ -2,6 +2,7 @@ package local
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -11,12 +12,9 @@ import (
 	"lamplighter.dev/shared/cloud/simulated"
 )
 
-// The demo login. It is fixed and written in the README. Only `lamplighter serve` makes it, which answers on this
-// machine alone.
-const (
-	DemoEmail    = "demo@lamplighter.example"
-	DemoPassword = "light-the-lamps-2026" //nolint:gosec // of the local demo, in the README
-)
+// DemoEmail is the address of the demo login. DemoPassword returns its password. Only `lamplighter serve` makes the
+// login, which answers on this machine alone.
+const DemoEmail = "demo@lamplighter.example"
 
 // demoAccounts are the clouds of the demo. The bills of the first have the format of AWS's reports, those of the
 // others FOCUS. The last one has a cluster, so that its costs can be split.
@@ -54,25 +52,50 @@ type DemoResource struct {
 	Region         string `json:"region"`
 }
 
+// Demo is the password of the demo login, and a running resource of the demo, with an empty UID if there is none.
+type Demo struct {
+	Password string
+	DemoResource
+}
+
 // Demo makes the demo data where it is missing: a verified user, an organization, connected accounts of provider
-// simulated, and the records that cost reports need. It returns a running resource, with an empty UID if there is
-// none.
-func (s *Service) Demo(ctx context.Context, base string) (DemoResource, error) {
-	if _, err := auth.CreateVerifiedUser(ctx, s.Platform, DemoEmail, DemoPassword, "Demo"); err != nil {
-		return DemoResource{}, fmt.Errorf("make the demo user: %w", err)
-	}
-	c := NewClient(base)
-	org, err := c.enter(ctx)
+// simulated, and the records that cost reports need. It makes them as any client does, over HTTP at base. The data of
+// a demo user who cannot log in by password alone any more, because of a second factor or single sign-on, stays as it
+// is. From then on GET /healthz is ok, as soon as all accounts are discovered.
+func (s *Service) Demo(ctx context.Context, base string) (Demo, error) {
+	password, err := DemoPassword(s.dir)
 	if err != nil {
-		return DemoResource{}, fmt.Errorf("make the demo organization: %w", err)
+		return Demo{}, err
 	}
-	if err = c.connect(ctx); err != nil {
+	if _, err := auth.EnsureVerifiedUser(ctx, s.Platform, DemoEmail, password, "Demo"); err != nil {
+		return Demo{}, fmt.Errorf("make the demo user with the password in %s: %w", DemoPasswordFile, err)
+	}
+	made := Demo{Password: password}
+	c := NewClient(base)
+	org, err := c.enter(ctx, password)
+	if e, refused := errors.AsType[*StatusError](err); refused && e.Status == http.StatusForbidden {
+		s.demo.Store(&madeDemo{})
+		return made, nil
+	}
+	if err != nil {
+		return Demo{}, fmt.Errorf("make the demo organization: %w", err)
+	}
+	made.DemoResource, err = s.fillDemo(ctx, c, org)
+	if err == nil {
+		s.demo.Store(&madeDemo{org})
+	}
+	return made, err
+}
+
+// fillDemo makes the data of the demo's organization where it is missing, and returns a running resource.
+func (s *Service) fillDemo(ctx context.Context, c *Client, org string) (DemoResource, error) {
+	if err := c.connect(ctx); err != nil {
 		return DemoResource{}, fmt.Errorf("connect the demo accounts: %w", err)
 	}
-	if err = s.awaitDiscovery(ctx, c); err != nil {
+	if err := s.awaitDiscovery(ctx, org); err != nil {
 		return DemoResource{}, err
 	}
-	if err = s.seedCosts(ctx, c, org); err != nil {
+	if err := s.seedCosts(ctx, c, org); err != nil {
 		return DemoResource{}, fmt.Errorf("make what the demo's costs are of: %w", err)
 	}
 	return c.oneRunning(ctx)
@@ -80,8 +103,8 @@ func (s *Service) Demo(ctx context.Context, base string) (DemoResource, error) {
 
 // enter logs in as the demo user and returns the id of the organization. It makes an organization if the user has
 // none.
-func (c *Client) enter(ctx context.Context) (string, error) {
-	orgs, err := c.Login(ctx, DemoEmail, DemoPassword, "")
+func (c *Client) enter(ctx context.Context, password string) (string, error) {
+	orgs, err := c.Login(ctx, DemoEmail, password, "")
 	if err != nil {
 		return "", err
 	}
@@ -92,7 +115,7 @@ func (c *Client) enter(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	_, err = c.Login(ctx, DemoEmail, DemoPassword, org)
+	_, err = c.Login(ctx, DemoEmail, password, org)
 	return org, err
 }
 
@@ -116,29 +139,18 @@ func (c *Client) connect(ctx context.Context) error {
 	return nil
 }
 
-// The longest wait for the first discoveries, and the pause between two looks.
+// The longest wait for the first discoveries, and the pause between two looks. A discovery of the demo takes less than
+// a second on a quiet machine.
 const (
-	demoWait = 5 * time.Second
+	demoWait = 30 * time.Second
 	demoLook = 250 * time.Millisecond
 )
 
 // awaitDiscovery waits until the demo's clouds have been discovered, for at most demoWait.
-func (s *Service) awaitDiscovery(ctx context.Context, c *Client) error {
+func (s *Service) awaitDiscovery(ctx context.Context, org string) error {
 	for range demoWait / demoLook {
-		var accounts struct {
-			Items []struct {
-				Status string `json:"status"`
-			} `json:"items"`
-		}
-		if err := c.Do(ctx, http.MethodGet, "/cloud-accounts?limit=100", nil, &accounts); err != nil {
-			return fmt.Errorf("look at the demo's accounts: %w", err)
-		}
-		waiting := false
-		for _, a := range accounts.Items {
-			waiting = waiting || a.Status == "connecting"
-		}
-		if !waiting {
-			return nil
+		if done, err := s.discovered(ctx, org); done || err != nil {
+			return err
 		}
 		if err := s.Platform.Clock.Sleep(ctx, demoLook); err != nil {
 			return err

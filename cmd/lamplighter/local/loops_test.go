@@ -90,7 +90,8 @@ func TestTheLoopsStartDiscoveriesThatAreDue(t *testing.T) {
 	srv := httptest.NewServer(s)
 	defer srv.Close()
 	ctx := t.Context()
-	if _, err = s.Demo(ctx, srv.URL); err != nil {
+	demo, err := s.Demo(ctx, srv.URL)
+	if err != nil {
 		t.Fatal(err)
 	}
 	client := NewClient(srv.URL)
@@ -99,7 +100,7 @@ func TestTheLoopsStartDiscoveriesThatAreDue(t *testing.T) {
 		if err := s.AwaitIdle(ctx); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := client.enter(ctx); err != nil { // sessions end in the meantime
+		if _, err := client.enter(ctx, demo.Password); err != nil { // sessions end in the meantime
 			t.Fatal(err)
 		}
 		var accounts struct {
@@ -145,7 +146,7 @@ func TestTheLoopsArchiveMonths(t *testing.T) {
 	client := NewClient(srv.URL)
 	do := func(method, path string, in any) {
 		t.Helper()
-		if _, err := client.enter(ctx); err != nil { // sessions end in the meantime
+		if _, err := client.enter(ctx, r.Password); err != nil { // sessions end in the meantime
 			t.Fatal(err)
 		}
 		if err := client.Do(ctx, method, path, in, nil); err != nil {
@@ -284,13 +285,14 @@ func TestTheLoopsFindNewMembersOfOrganizations(t *testing.T) {
 	}
 	srv := httptest.NewServer(s)
 	defer srv.Close()
-	if _, err = s.Demo(ctx, srv.URL); err != nil {
+	demo, err := s.Demo(ctx, srv.URL)
+	if err != nil {
 		t.Fatal(err)
 	}
 	client := NewClient(srv.URL)
 	do := func(method, path string, in, out any) {
 		t.Helper()
-		if _, err := client.enter(ctx); err != nil { // sessions end in the meantime
+		if _, err := client.enter(ctx, demo.Password); err != nil { // sessions end in the meantime
 			t.Fatal(err)
 		}
 		if err := client.Do(ctx, method, path, in, out); err != nil {

@@ -52,7 +52,7 @@ func TestTheLoopsTellOfWhatHappens(t *testing.T) {
 	go func() { service.Run(ctx); close(done) }()
 	defer func() { stop(); <-done }()
 	client := NewClient(srv.URL)
-	if _, err = client.enter(ctx); err != nil {
+	if _, err = client.enter(ctx, demo.Password); err != nil {
 		t.Fatal(err)
 	}
 	err = client.Do(ctx, http.MethodPost, "/actions", map[string]any{

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"lamplighter.dev/cmd/lamplighter/local/gateway"
@@ -58,6 +59,8 @@ type Options struct {
 	// Compilation is the running compilation of the complete program, for a program without the SDKs of clouds. nil
 	// means that there is none.
 	Compilation Compilation
+	// AwaitDemo makes GET /healthz answer 503 until Demo has made the demo and its accounts are discovered.
+	AwaitDemo bool
 	// Observer is told about the usage of functions, to compute their cost in AWS. nil means no observer.
 	Observer Observer
 }
@@ -101,11 +104,14 @@ type Service struct {
 	close    []func() error // last one first
 
 	unverified *unverified
+
+	dir  string
+	demo atomic.Pointer[madeDemo] // nil until the demo is made
 }
 
 // Open starts the service. If it fails, it closes everything that it opened.
 func Open(o Options) (*Service, error) {
-	s := &Service{turns: newTurns()}
+	s := &Service{turns: newTurns(), dir: o.Dir}
 	if err := s.open(o.filled()); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -156,7 +162,9 @@ func (s *Service) open(o Options) error {
 	if err != nil {
 		return err
 	}
-	s.Handler, err = s.besideFiles(api)
+	if s.Handler, err = s.besideFiles(api); err == nil && o.AwaitDemo {
+		s.Handler = s.whenDemoIsReady(s.Handler)
+	}
 	return err
 }
 

@@ -95,8 +95,8 @@ func StateHistory(c *Client, uid string) []StateChange {
 // UserPath returns the path of a user by their address.
 func UserPath(email string) string { return "/users/" + url.PathEscape(email) }
 
-// InviteColleague invites an address with a role into the organization of c, and returns a client of that user after
-// the first log-in.
+// InviteColleague invites an address with a role into the organization of c, and returns a client of that user, who has
+// accepted and works in that organization.
 func (c *Client) InviteColleague(email, role string) *Client {
 	c.t.Helper()
 	c.Call(http.MethodPost, "/users", map[string]string{"email": email, "role": role}, nil)
@@ -104,8 +104,31 @@ func (c *Client) InviteColleague(email, role string) *Client {
 		c.t.Fatal(err)
 	}
 	colleague := c.env.NewClient()
+	colleague.LogIn(email, "")
+	colleague.AcceptInvitation(c.Org)
 	colleague.LogIn(email, c.Org)
 	return colleague
+}
+
+// AcceptInvitation accepts the invitation to an organization.
+func (c *Client) AcceptInvitation(org string) {
+	c.t.Helper()
+	var all struct {
+		Items []struct {
+			ID           string `json:"id"`
+			Organisation struct {
+				ID string `json:"id"`
+			} `json:"organisation"`
+		} `json:"items"`
+	}
+	c.Call(http.MethodGet, "/invitations", nil, &all)
+	for _, inv := range all.Items {
+		if inv.Organisation.ID == org {
+			c.Call(http.MethodPost, "/invitations/"+inv.ID+"/accept", nil, nil)
+			return
+		}
+	}
+	c.t.Fatalf("there is no invitation to %s: %+v", org, all.Items)
 }
 
 // UseEverything makes records in the organization: a stopped group, an action, a team, a role, and their audit

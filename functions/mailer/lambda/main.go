@@ -15,7 +15,7 @@ import (
 
 func main() {
 	p := platform.OpenLambda(mailer.Declaration)
-	sender, badSender := newSender(os.Getenv)
+	sender, badSender := newSender(p.Settings.MailServer, os.Getenv)
 	rate, badRate := mailsPerSecond(os.Getenv)
 	if err := errors.Join(badSender, badRate); err != nil {
 		p.Log.Error("the function cannot start", slog.String("error", err.Error()))

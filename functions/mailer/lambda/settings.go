@@ -25,10 +25,10 @@ func mailsPerSecond(getenv func(string) string) (int, error) {
 	return n, nil
 }
 
-// newSender returns the mail server of LAMPLIGHTER_SMTP_URL, or else Amazon SES.
-func newSender(getenv func(string) string) (mail.Sender, error) {
+// newSender returns the mail server at address, or else Amazon SES.
+func newSender(address string, getenv func(string) string) (mail.Sender, error) {
 	from := getenv("LAMPLIGHTER_MAIL_FROM")
-	if address := getenv("LAMPLIGHTER_SMTP_URL"); address != "" {
+	if address != "" {
 		return smtp.New(address, from)
 	}
 	return ses.New(platform.AWS(getenv), from), nil

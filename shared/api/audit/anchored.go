@@ -121,12 +121,8 @@ func (p Place) RowKey(at time.Time, seq int64) table.Key {
 	return table.Key{PK: p.PK, SK: sortKey(at, seq)}
 }
 
-// SystemErasures returns the place of the chain that records the erasure of organizations, and the partition of its
-// waiting entries.
-func SystemErasures() (at Place, waitingPK string) {
-	at = placeOf("", "")
-	return at, at.waitingKey("").PK
-}
+// ErasuresPK returns the partition of the chain that records the erasure of organizations.
+func ErasuresPK() string { return placeOf("", "").PK }
 
 // EraseAction is the action of the row that records the erasure of an organization, whose ID is the target.
 const EraseAction = "eraseOrganisation"

@@ -24,6 +24,7 @@ type Noted struct {
 	before, after []byte // nil if nothing was noted
 	org           string
 	user, email   string
+	personal      bool
 	omitted       bool
 	final         bool
 }
@@ -76,6 +77,19 @@ func NoteActor(ctx context.Context, org, user, email string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.org, n.user, n.email = cmp.Or(org, n.org), cmp.Or(user, n.user), cmp.Or(email, n.email)
+}
+
+// NotePersonal puts the row of the request into the installation's own log unless NoteActor names an organization. It is
+// for requests about the caller as a person: the caller's current organization must not learn about them. It does
+// nothing outside of a request that changes something.
+func NotePersonal(ctx context.Context) {
+	n, ok := ctx.Value(notedKey{}).(*Noted)
+	if !ok {
+		return
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.personal = true
 }
 
 // Omit prevents the row of the request if it succeeds, because it turned out to change nothing, such as a dry run. A

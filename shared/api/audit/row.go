@@ -45,6 +45,9 @@ func (n *Noted) composeRow(r Request) (org string, row Row) {
 	if !r.Unchanged {
 		row.Changes = Changes{redactValue(decodeOrNil(n.before)), redactValue(after)}
 	}
+	if n.personal {
+		r.Org = ""
+	}
 	return cmp.Or(n.org, r.Org), row.limitTexts()
 }
 

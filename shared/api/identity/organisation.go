@@ -15,7 +15,7 @@ const MaxOrganisations = 200
 // ListOrganisations lists the organizations of a user, starting with the one joined first. So an invitation never
 // changes the organization that a user works in by default. Two round trips.
 func ListOrganisations(ctx context.Context, s table.Store, user string) ([]OrganisationRecord, error) {
-	memberships, err := listMemberships(ctx, s, user)
+	memberships, err := ListMemberships(ctx, s, user)
 	if err != nil || len(memberships) == 0 {
 		return nil, fault.Wrap("list organizations of "+user, err)
 	}
@@ -54,15 +54,15 @@ func readOrganisations(ctx context.Context, s table.Store, memberships []Members
 
 // FirstOrganisation returns the organization that a user joined first, or "" if there is none. One round trip.
 func FirstOrganisation(ctx context.Context, s table.Store, user string) (string, error) {
-	all, err := listMemberships(ctx, s, user)
+	all, err := ListMemberships(ctx, s, user)
 	if err != nil || len(all) == 0 {
 		return "", fault.Wrap("find the first organization of "+user, err)
 	}
 	return all[0].Org, nil
 }
 
-// listMemberships returns the memberships of a user, oldest first.
-func listMemberships(ctx context.Context, s table.Store, user string) ([]Membership, error) {
+// ListMemberships returns the memberships of a user, oldest first. One round trip.
+func ListMemberships(ctx context.Context, s table.Store, user string) ([]Membership, error) {
 	pk := UserPrefix + user
 	page, err := s.Query(table.Within(ctx, pk), table.Query{PK: pk, Prefix: membershipPrefix, Limit: MaxOrganisations})
 	if err != nil {

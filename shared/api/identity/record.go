@@ -61,6 +61,8 @@ type Member struct {
 	Grants   []grant.Grant `json:"grants"`
 	Joined   time.Time     `json:"joined"`
 	Disabled bool          `json:"disabled,omitempty"` // in this organization only
+	// a copy of the user's name, for searching and sorting; empty in rows written before there were copies
+	Name string `json:"name,omitempty"`
 	// different after each change; changes are conditional on it
 	Version int64 `json:"version"`
 }

@@ -5,14 +5,15 @@ import (
 	"testing"
 )
 
-// newEnviron returns an environment with the required variables, and more.
+// newEnviron returns an environment with the required variables, and more. It is one of `sam local`, so that secrets are
+// among the variables.
 func newEnviron(more map[string]string) func(string) string {
 	return func(name string) string {
 		if v, ok := more[name]; ok {
 			return v
 		}
 		return map[string]string{
-			"LAMPLIGHTER_TABLE": "t", "LAMPLIGHTER_STAGE": "dev",
+			"LAMPLIGHTER_TABLE": "t", "LAMPLIGHTER_STAGE": "dev", "AWS_SAM_LOCAL": "true",
 			"LAMPLIGHTER_PEPPER": "0123456789abcdef0123456789abcdef", "AWS_REGION": "eu-west-1",
 			"LAMPLIGHTER_SECRETS_KEY":  "arn:aws:kms:eu-west-1:1:key/s",
 			"LAMPLIGHTER_SIGNING_KEYS": "arn:aws:kms:eu-west-1:1:key/t",
@@ -22,11 +23,11 @@ func newEnviron(more map[string]string) func(string) string {
 }
 
 func TestProvidersAreOffUntilTheyAreConfigured(t *testing.T) {
-	p, err := FromEnvironment(newEnviron(nil))
+	p, err := FromEnvironment(Secrets, newEnviron(nil))
 	if err != nil || p.Settings.Google.ID != "" || p.Settings.GitHub.ID != "" {
 		t.Fatalf("%+v, %v", p, err)
 	}
-	p, err = FromEnvironment(newEnviron(map[string]string{
+	p, err = FromEnvironment(Secrets, newEnviron(map[string]string{
 		"LAMPLIGHTER_GOOGLE_CLIENT_ID": "g", "LAMPLIGHTER_GOOGLE_CLIENT_SECRET": "gs",
 		"LAMPLIGHTER_GITHUB_CLIENT_ID": "h", "LAMPLIGHTER_GITHUB_CLIENT_SECRET": "hs",
 		"LAMPLIGHTER_GITHUB_URL": "https://git.example/",
@@ -71,7 +72,7 @@ func TestAFunctionDoesNotStartWithHalfAProvider(t *testing.T) {
 		"nowhere to come back to": {with("LAMPLIGHTER_BASE_URL", ""), "LAMPLIGHTER_BASE_URL"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := FromEnvironment(newEnviron(c.env))
+			_, err := FromEnvironment(Secrets, newEnviron(c.env))
 			if err == nil || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "secret value") {
 				t.Errorf("got %v", err)
 			}

@@ -26,6 +26,7 @@ type Declaration struct {
 	Calls    []string          // functions that it calls
 	Seals    []string          // kinds of secrets that it seals (seal.Place.Kind)
 	Opens    []string          // kinds of secrets that it opens
+	Secrets  []Secret          // secrets of the installation that it reads at its start
 	Schedule string            // schedule in EventBridge; "" for none
 	Stream   []table.Partition // outbox partitions whose puts it receives from the table's stream
 	Samples  []string          // events/<name>.<sample>.json; an operation group needs none

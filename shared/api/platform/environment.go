@@ -1,10 +1,13 @@
 package platform
 
 import (
+	"crypto/rand"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"net"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -19,13 +22,14 @@ import (
 )
 
 // OpenLambda returns the platform of the Lambda function d, restricted to its declaration. It reads the environment set
-// by template.yaml, and limits the Go runtime to the function's memory. It makes no call, so that a cold start stays
-// fast. If variables are missing, it logs all of them and exits, which Lambda reports as a failed start.
+// by template.yaml and the secrets that d declares, and limits the Go runtime to the function's memory. It makes no
+// other call, so that a cold start stays fast. If variables or secrets are missing, it logs all missing variables, or
+// the secret, on one line and exits, which Lambda reports as a failed start.
 func OpenLambda(d Declaration, parts ...Part) *Platform {
 	limitMemory(os.Getenv)
-	p, err := FromEnvironment(os.Getenv, parts...)
+	p, err := FromEnvironment(d.Secrets, os.Getenv, parts...)
 	if err != nil {
-		JSONLog(os.Stderr).Error("the function cannot start", "error", err.Error())
+		JSONLog(os.Stderr).Error("the function cannot start", "error", strings.ReplaceAll(err.Error(), "\n", "; "))
 		os.Exit(1)
 	}
 	p.Own(d)
@@ -64,14 +68,15 @@ func WithAnchorKeys(p *Platform, getenv func(string) string) error {
 	return nil
 }
 
-// FromEnvironment returns the platform configured by the variables that getenv reads. The table, the stage, and the
-// secrets that separate installations (pepper, keys) are required and have no default. Other missing settings are
-// refused where they are used.
+// FromEnvironment returns the platform configured by the variables that getenv reads, with the given secrets, which it
+// reads from Secrets Manager. The table, the stage, and what separates installations (pepper, keys) are required and
+// have no default; the pepper only if it is among the secrets. Other missing settings are refused where they are used.
 //
 //	LAMPLIGHTER_TABLE             name of the DynamoDB table
 //	LAMPLIGHTER_STAGE             dev, staging, prod
 //	LAMPLIGHTER_EPOCH             time of the table's last restore, RFC 3339; empty: never
-//	LAMPLIGHTER_PEPPER            key of the hashes of codes, refresh tokens and kept answers
+//	LAMPLIGHTER_PEPPER_FROM       secret in Secrets Manager: key of the hashes of codes, refresh tokens, kept answers
+//	LAMPLIGHTER_…_FROM            the other secrets, by name or ARN (Secret); empty: not used
 //	LAMPLIGHTER_VERSION           running version
 //	LAMPLIGHTER_BASE_URL          address of the API for clients
 //	LAMPLIGHTER_FUNCTION_PREFIX   prefix of the names of worker functions
@@ -90,15 +95,18 @@ func WithAnchorKeys(p *Platform, getenv func(string) string) error {
 //
 // It also reads the variables of ReadOAuthClients and ReadGoogleCloudClient, and those of AWS: AWS_REGION,
 // AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_ENDPOINT_URL.
-func FromEnvironment(getenv func(string) string, parts ...Part) (*Platform, error) {
-	if err := checkComplete(getenv); err != nil {
+func FromEnvironment(secrets []Secret, getenv func(string) string, parts ...Part) (*Platform, error) {
+	if err := checkComplete(secrets, getenv); err != nil {
 		return nil, err
 	}
-	google, github, err := ReadOAuthClients(getenv)
+	getenv, err := readSecrets(secrets, getenv)
 	if err != nil {
 		return nil, err
 	}
-	cloud, err := ReadGoogleCloudClient(getenv)
+	if err = checkPepper(getenv(string(PepperSecret))); err != nil {
+		return nil, err
+	}
+	google, github, cloud, err := readClients(secrets, getenv)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +131,7 @@ func FromEnvironment(getenv func(string) string, parts ...Part) (*Platform, erro
 		Log:      JSONLog(os.Stdout),
 		Settings: Settings{
 			Version: getenv("LAMPLIGHTER_VERSION"), Stage: getenv("LAMPLIGHTER_STAGE"), BaseURL: base,
-			Pepper: []byte(getenv("LAMPLIGHTER_PEPPER")), Epoch: epoch,
+			Pepper: pepperOf(secrets, getenv), Epoch: epoch,
 			Simulated:        getenv("LAMPLIGHTER_SIMULATED") == "true",
 			CustomEndpoints:  getenv("LAMPLIGHTER_CUSTOM_ENDPOINTS") == "true",
 			PrivateAddresses: getenv("LAMPLIGHTER_PRIVATE_ADDRESSES") == "true",
@@ -133,7 +141,8 @@ func FromEnvironment(getenv func(string) string, parts ...Part) (*Platform, erro
 			TokenIssuer:      getenv("LAMPLIGHTER_TOKEN_ISSUER"),
 			Google:           google, GitHub: github, GoogleCloud: cloud,
 			RoleTemplateURL: getenv("LAMPLIGHTER_ROLE_TEMPLATE_URL"),
-			GooglePricesKey: getenv("LAMPLIGHTER_GOOGLE_PRICES_KEY"),
+			GooglePricesKey: getenv(string(GooglePricesSecret)),
+			MailServer:      getenv(string(MailServerSecret)),
 		},
 	}
 	for _, add := range parts {
@@ -144,28 +153,57 @@ func FromEnvironment(getenv func(string) string, parts ...Part) (*Platform, erro
 	return p, nil
 }
 
-// checkComplete returns an error that names all missing variables, and an unsafe pepper.
-func checkComplete(getenv func(string) string) error {
-	return errors.Join(
-		requireVariables(getenv, "LAMPLIGHTER_TABLE", "LAMPLIGHTER_STAGE", "LAMPLIGHTER_PEPPER",
-			"LAMPLIGHTER_SECRETS_KEY",
-			"LAMPLIGHTER_SIGNING_KEYS", "AWS_REGION"),
-		checkPepper(getenv("LAMPLIGHTER_PEPPER")))
+// checkComplete returns an error that names all missing variables.
+func checkComplete(secrets []Secret, getenv func(string) string) error {
+	required := []string{
+		"LAMPLIGHTER_TABLE", "LAMPLIGHTER_STAGE", "LAMPLIGHTER_SECRETS_KEY", "LAMPLIGHTER_SIGNING_KEYS", "AWS_REGION",
+	}
+	if slices.Contains(secrets, PepperSecret) {
+		name := PepperSecret.From()
+		if getenv(localVariable) == "true" {
+			name = string(PepperSecret)
+		}
+		required = append(required, name)
+	}
+	return requireVariables(getenv, required...)
 }
 
-// checkPepper returns an error for a pepper that is too short, and for an unresolved reference to a secret.
+// checkPepper returns an error for a pepper that is too short, and for an unresolved reference to a secret. A function
+// that does not declare the pepper has none.
 func checkPepper(pepper string) error {
 	const shortest = 32
 	switch {
 	case strings.HasPrefix(pepper, "{{"):
-		return errors.New("the variable LAMPLIGHTER_PEPPER holds the reference to a secret, not the secret: deploy " +
-			"the template by CloudFormation, which resolves it")
+		return errors.New("the pepper is a reference to a secret, not the secret")
 	case pepper != "" && len(pepper) < shortest:
-		return fmt.Errorf("the variable LAMPLIGHTER_PEPPER has %d bytes; it must have at least %d random bytes",
-			len(pepper), shortest)
+		return fmt.Errorf("the pepper has %d bytes; it must have at least %d random bytes", len(pepper), shortest)
 	default:
 		return nil
 	}
+}
+
+// pepperOf returns the pepper. A function that does not declare it gets random bytes: a hash that it makes by mistake
+// matches no stored one, and cannot be forged.
+func pepperOf(secrets []Secret, getenv func(string) string) []byte {
+	if slices.Contains(secrets, PepperSecret) {
+		return []byte(getenv(string(PepperSecret)))
+	}
+	random := make([]byte, sha256.Size)
+	rand.Read(random) //nolint:errcheck // crypto/rand never fails
+	return random
+}
+
+// readClients returns the registrations whose secrets are among the given ones.
+func readClients(secrets []Secret, getenv func(string) string) (google, github, cloud Client, err error) {
+	if slices.Contains(secrets, GoogleSecret) || slices.Contains(secrets, GitHubSecret) {
+		if google, github, err = ReadOAuthClients(getenv); err != nil {
+			return google, github, cloud, err
+		}
+	}
+	if slices.Contains(secrets, GoogleCloudSecret) {
+		cloud, err = ReadGoogleCloudClient(getenv)
+	}
+	return google, github, cloud, err
 }
 
 // requireVariables returns an error that names all missing variables.

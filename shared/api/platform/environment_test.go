@@ -7,7 +7,7 @@ import (
 
 // check 89: secrets that separate installations have no default in the cloud.
 func TestAFunctionDoesNotStartWithoutItsSecrets(t *testing.T) {
-	if p, err := FromEnvironment(newEnviron(nil)); err != nil || len(p.Settings.Pepper) < 32 ||
+	if p, err := FromEnvironment(Secrets, newEnviron(nil)); err != nil || len(p.Settings.Pepper) < 32 ||
 		p.Settings.PrivateAddresses || p.Settings.CustomEndpoints || p.Settings.Simulated {
 		t.Fatalf("%+v, %v", p, err)
 	}
@@ -26,7 +26,7 @@ func TestAFunctionDoesNotStartWithoutItsSecrets(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			variable, value, _ := strings.Cut(name, "=")
-			p, err := FromEnvironment(newEnviron(map[string]string{variable: value}), WithTokens)
+			p, err := FromEnvironment(Secrets, newEnviron(map[string]string{variable: value}), WithTokens)
 			if p != nil || err == nil || !strings.Contains(err.Error(), says) {
 				t.Fatalf("%v; want it to say %q", err, says)
 			}
@@ -36,7 +36,7 @@ func TestAFunctionDoesNotStartWithoutItsSecrets(t *testing.T) {
 		})
 	}
 	t.Run("all that is missing is named at once", func(t *testing.T) {
-		_, err := FromEnvironment(func(string) string { return "" })
+		_, err := FromEnvironment(Secrets, func(string) string { return "" })
 		if err == nil || strings.Count(err.Error(), "is not set") != 6 {
 			t.Error(err)
 		}
@@ -46,7 +46,7 @@ func TestAFunctionDoesNotStartWithoutItsSecrets(t *testing.T) {
 // A permission of the operator requires the exact value.
 func TestWhatAnOperatorAllows(t *testing.T) {
 	for value, want := range map[string]bool{"true": true, "": false, "false": false, "1": false, "TRUE": false} {
-		p, err := FromEnvironment(newEnviron(map[string]string{
+		p, err := FromEnvironment(Secrets, newEnviron(map[string]string{
 			"LAMPLIGHTER_PRIVATE_ADDRESSES": value,
 			"LAMPLIGHTER_CUSTOM_ENDPOINTS":  value,
 		}))

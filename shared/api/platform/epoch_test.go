@@ -11,7 +11,7 @@ func TestFromEnvironment_TakesTheEpoch(t *testing.T) {
 		"":                          {},
 		"2026-03-10T10:30:00+01:00": time.Date(2026, time.March, 10, 9, 30, 0, 0, time.UTC),
 	} {
-		p, err := FromEnvironment(newEnviron(map[string]string{"LAMPLIGHTER_EPOCH": text}))
+		p, err := FromEnvironment(Secrets, newEnviron(map[string]string{"LAMPLIGHTER_EPOCH": text}))
 		if err != nil || p.Settings.Epoch != want {
 			t.Errorf("%q: %v, %v; want %v", text, p.Settings.Epoch, err, want)
 		}

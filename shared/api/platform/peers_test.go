@@ -13,8 +13,7 @@ import (
 	"lamplighter.dev/shared/testkit/tabletest"
 )
 
-// secretsManager calls moto's Secrets Manager, and returns a field of the answer. The service does not call it at run
-// time: CloudFormation replaces the reference in template.yaml by the secret.
+// secretsManager calls moto's Secrets Manager, and returns a field of the answer.
 func secretsManager(t *testing.T, endpoint, action, input, field string) string {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, endpoint, strings.NewReader(input))
@@ -63,12 +62,14 @@ func TestThePepperThatSecretsManagerMakes(t *testing.T) {
 		t.Fatalf("the template makes no pepper: %s, %v", how, err)
 	}
 	made := secretsManager(t, endpoint, "GetRandomPassword", string(how), "RandomPassword")
-	secretsManager(t, endpoint, "CreateSecret",
+	arn := secretsManager(t, endpoint, "CreateSecret",
 		`{"Name":"pepper","ClientRequestToken":"0123456789abcdef0123456789abcdef","SecretString":"`+made+`"}`, "ARN")
-	read := secretsManager(t, endpoint, "GetSecretValue", `{"SecretId":"pepper"}`, "SecretString")
-	p, err := platform.FromEnvironment(func(name string) string {
+	pepper := []platform.Secret{platform.PepperSecret}
+	p, err := platform.FromEnvironment(pepper, func(name string) string {
 		return map[string]string{
-			"LAMPLIGHTER_PEPPER": read, "LAMPLIGHTER_TABLE": "t", "LAMPLIGHTER_STAGE": "dev", "AWS_REGION": "eu-west-1",
+			"LAMPLIGHTER_PEPPER_FROM": arn, "AWS_ENDPOINT_URL": endpoint, "AWS_ACCESS_KEY_ID": "peer",
+			"AWS_SECRET_ACCESS_KEY": "peer",
+			"LAMPLIGHTER_TABLE":     "t", "LAMPLIGHTER_STAGE": "dev", "AWS_REGION": "eu-west-1",
 			"LAMPLIGHTER_SECRETS_KEY":  "arn:aws:kms:eu-west-1:1:key/s",
 			"LAMPLIGHTER_SIGNING_KEYS": "arn:aws:kms:eu-west-1:1:key/t",
 		}[name]

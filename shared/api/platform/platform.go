@@ -99,12 +99,13 @@ type Settings struct {
 	CloudsRole string
 	// address of the issuer of CloudsRole's tokens for other clouds; empty if it is not known
 	TokenIssuer string
-	Pepper      []byte // key of the hashes of addresses, and of CodeKey
+	Pepper      []byte // key of the hashes of addresses, and of CodeKey; random in a function that does not declare it
 	// time of the store's last restore; zero means never. Older sessions, tokens, codes and invitations are not valid.
 	Epoch           time.Time
 	Google, GitHub  Client // providers for log-ins
 	GoogleCloud     Client // client for connecting Google projects
 	GooglePricesKey string // API key for Google's price catalogue; empty means that prices are not read
+	MailServer      string // address of the mail server, with its password; empty means Amazon SES
 	// command of the process that reads bills of unknown origin; empty if this process may read them
 	BillReader []string
 	// address of the published template of the role that customers create in AWS; empty if not published

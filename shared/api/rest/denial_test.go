@@ -58,6 +58,31 @@ func TestRoles_AreCheckedBeforeTheHandler(t *testing.T) {
 	}
 }
 
+// row 18 of issue 21: a denial names the scopes of the caller's grants.
+func TestDenial_NamesTheScopesOfTheGrants(t *testing.T) {
+	g := rest.NewGroup("Test")
+	rest.Handle(g, rest.Op{ID: "act", Method: http.MethodGet, Path: "/act", Summary: "Act", Policy: "actions:read"},
+		func(context.Context, *struct{}) (string, error) { return "in", nil })
+	handler, _ := rest.Mount(&platform.Platform{}, g)
+	for scopes, want := range map[string]string{
+		"team:team_1":                              "reach only team:team_1",
+		"team:team_1 resource:res_1":               "reach only team:team_1 and resource:res_1",
+		"resource:res_1 team:team_1 team:team_2":   "reach only team:team_1, team:team_2 and resource:res_1",
+		"team:a team:b team:c team:d resource:res": "reach only team:a, team:b, team:c and 2 more",
+	} {
+		c := identity.Caller{Org: "org_1", User: "usr_1"}
+		for _, scope := range strings.Fields(scopes) {
+			c.Grants = append(c.Grants, grant.Grant{Role: grant.Viewer, Scope: scope})
+		}
+		c.Grants = grant.ResolveGrants(c.Grants)
+		r, w := httptest.NewRequest(http.MethodGet, "/act", http.NoBody), httptest.NewRecorder()
+		handler.ServeHTTP(w, r.WithContext(identity.WithCaller(r.Context(), c)))
+		if w.Code != http.StatusForbidden || !strings.Contains(w.Body.String(), want+`"`) {
+			t.Errorf("%s: %d %s", scopes, w.Code, w.Body)
+		}
+	}
+}
+
 // A personal access token is refused by an operation that requires a session, regardless of its user's grants (check
 // 12).
 func TestATokenOfAProgramIsKeptOutOfWhatWantsASession(t *testing.T) {

@@ -179,10 +179,32 @@ func (op *Op) denialMessage(c identity.Caller) string {
 			"as tenantID"
 	}
 	if identity.Holds(c, op.Policy) {
-		return "permission denied: " + op.Policy +
-			" is needed on the whole organization; your grants of it reach only teams or resources"
+		return "permission denied: " + op.Policy + " is needed on the whole organization; your grants of it reach only " +
+			scopeList(c.Scopes(op.Policy))
 	}
 	return "permission denied: " + op.Policy + " is needed"
+}
+
+// maxNamedScopes is how many scopes of a caller a denial names.
+const maxNamedScopes = 3
+
+// scopeList returns the scopes for a message: "team:team_1 and resource:res_1".
+func scopeList(s grant.Scopes) string {
+	var all []string
+	for _, id := range s.Teams {
+		all = append(all, "team:"+id)
+	}
+	for _, id := range s.Resources {
+		all = append(all, "resource:"+id)
+	}
+	if more := len(all) - maxNamedScopes; more > 0 {
+		all = append(all[:maxNamedScopes], fmt.Sprintf("%d more", more))
+	}
+	last := len(all) - 1
+	if last < 1 {
+		return strings.Join(all, "")
+	}
+	return strings.Join(all[:last], ", ") + " and " + all[last]
 }
 
 // bodyOf returns the type of an input's field Body, or nil.

@@ -139,7 +139,8 @@ func TestRules_Pass_TellsOfAnIncidentOnceAndAgainWhenItIsWorse(t *testing.T) {
 	}
 	r := Rules{Settings: DefaultSettings(), MinUSD: money.FromInt(1)}
 	var got []string
-	for _, f := range r.Pass([]Series{{Scope: Scope{Resource, "vm"}, Days: money.SeriesOf(days...), Until: len(days)}}, 35) {
+	vm := Series{Scope: Scope{Resource, "vm"}, Days: money.SeriesOf(days...), Until: len(days)}
+	for _, f := range r.Pass([]Series{vm}, 35) {
 		got = append(got, fmt.Sprint(f.Day-35, " ", f.Severity, " ", f.Tells()))
 	}
 	if want := "0 warning true;1 warning false;2 critical true;3 critical false;5 critical true"; strings.Join(got,
@@ -147,7 +148,8 @@ func TestRules_Pass_TellsOfAnIncidentOnceAndAgainWhenItIsWorse(t *testing.T) {
 		t.Errorf("%s; want %s", got, want)
 	}
 	r.Latch = false
-	for _, f := range r.Pass([]Series{{Scope: Scope{Resource, "vm"}, Days: money.SeriesOf(days...), Until: len(days)}}, 35) {
+	vm = Series{Scope: Scope{Resource, "vm"}, Days: money.SeriesOf(days...), Until: len(days)}
+	for _, f := range r.Pass([]Series{vm}, 35) {
 		if !f.Tells() {
 			t.Errorf("without the latch day %d is not told of", f.Day)
 		}

@@ -3,15 +3,18 @@ package notification
 import (
 	"fmt"
 	"strings"
+	"unicode"
 	"unicode/utf8"
+
+	"lamplighter.dev/shared/api/identity"
 )
 
 // MailText is a mail: a subject of one line, and a body as text and as HTML.
 type MailText struct{ Subject, Text, HTML string }
 
 // WriteMail writes a mail. The chart is a table, because few mail programs draw SVG and most ask before they show a
-// picture. In names of users, a word joiner breaks text that a mail program would turn into a link, so that a user
-// cannot place links in mails to others.
+// picture. In names of users, brackets break text that a mail program would turn into a link, so that a user cannot
+// place links in mails to others. Addresses of members, and our own, are written as they are.
 func WriteMail(c *MessageContent) MailText {
 	inert := c.inert()
 	return MailText{Subject: subject(c), Text: inert.text(), HTML: inert.html()}
@@ -30,7 +33,10 @@ func (c *MessageContent) inert() MessageContent {
 	out.Footer = unlinked(c.organisation) + strings.TrimPrefix(c.Footer, c.organisation)
 	out.Facts, out.Lines, out.Bars = nil, nil, nil
 	for _, f := range c.Facts {
-		out.Facts = append(out.Facts, Fact{f.Label, unlinked(f.Value)})
+		if !isMember(f) {
+			f.Value = unlinked(f.Value)
+		}
+		out.Facts = append(out.Facts, f)
 	}
 	for _, l := range c.Lines {
 		out.Lines = append(out.Lines, unlinked(l))
@@ -42,16 +48,31 @@ func (c *MessageContent) inert() MessageContent {
 	return out
 }
 
-// unlinked inserts an invisible word joiner where a mail program would recognize an address: after ://, @ and www,
-// and between a dot and a letter.
+// isMember reports whether the fact is the address of the member who did something, alone or as
+// manual:<address> or bulk:<address>:<id>. Any other address may be a name that a user chose.
+func isMember(f Fact) bool {
+	if f.Label != byLabel && f.Label != sharedByLabel {
+		return false
+	}
+	who := f.Value
+	if kind, rest, found := strings.Cut(who, ":"); found && (kind == "manual" || kind == "bulk") {
+		who, _, _ = strings.Cut(rest, ":")
+	}
+	address, err := identity.NormalizeAddress(who)
+	return err == nil && address == who
+}
+
+// unlinked puts brackets around the characters by which a mail program recognizes an address: the colon before a slash,
+// the @, and the dot before a letter. evil.example becomes evil[.]example, which people can read and programs do not
+// link.
 func unlinked(s string) string {
 	var b strings.Builder
 	for i, r := range s {
-		b.WriteRune(r)
 		next, _ := utf8.DecodeRuneInString(s[i+utf8.RuneLen(r):])
-		if r == '@' || r == ':' && next == '/' || dotted(r) && !strings.ContainsRune(" 0123456789", next) &&
-			next != utf8.RuneError {
-			b.WriteRune('\u2060')
+		if r == '@' || r == ':' && next == '/' || dotted(r) && next != utf8.RuneError && unicode.IsLetter(next) {
+			b.WriteString("[" + string(r) + "]")
+		} else {
+			b.WriteRune(r)
 		}
 	}
 	return b.String()
@@ -80,10 +101,13 @@ func (c *MessageContent) text() string {
 		line("%-14s %s", f.Label+":", f.Value)
 	}
 	c.drawBars(line)
-	if c.Link != "" {
-		line("\nOpen: %s", c.Link)
+	if c.operation != "" {
+		line("\nRead it with GET %s", c.operation)
 	}
-	line("\n-- \n%s", c.Footer)
+	line("\n-- \n%s\n%s", c.Footer, c.why)
+	if c.page != "" {
+		line("Lamplighter: %s", c.page)
+	}
 	if c.unsubscribe != "" {
 		line("No more of these mails: %s", c.unsubscribe)
 	}

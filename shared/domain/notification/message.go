@@ -1,11 +1,13 @@
 package notification
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 	"time"
 
 	"lamplighter.dev/shared/domain/event"
+	"lamplighter.dev/shared/engine/mail"
 )
 
 // The keys of messages that no event causes.
@@ -23,6 +25,7 @@ type Notice struct {
 	Total        int           // the number of events it stands for; at least len(Events)
 	Text         string        // an additional text written by a person
 	Unsubscribe  string        // the address that ends the mails; empty when there is none
+	Reason       string        // why a mail is sent; empty for that of a channel
 }
 
 // Tone selects the colour of a message.
@@ -38,6 +41,12 @@ const (
 
 // Fact is a labelled value in a message.
 type Fact struct{ Label, Value string }
+
+// The labels of facts whose value is a member's address.
+const (
+	byLabel       = "By"
+	sharedByLabel = "Shared by"
+)
 
 // Bar is a line of a chart.
 type Bar struct {
@@ -58,13 +67,15 @@ type MessageContent struct {
 	Bars    []Bar
 	Lines   []string // of a digest
 	More    int      // the number of further events in the digest
-	Link    string   // to our own API
+	Link    string   // to our own API, for chats
 	Footer  string
 	Thread  string // a chat with threads groups messages by it
 	ID      string // of the first event
 
 	organisation string // the first part of the footer
 	unsubscribe  string
+	// of mails: the address of the service's page, the operation that reads the record, and why the mail is sent
+	page, operation, why string
 }
 
 // The maximum lengths of texts, in characters.
@@ -88,10 +99,18 @@ func ComposeMessage(n *Notice) MessageContent {
 	c.Footer = strings.Join(nonEmpty(c.organisation, e.Key, timeOf(e.At)), " · ")
 	if total == 1 {
 		c.Link = linkTo(n.BaseURL, e.Subject)
+		c.operation = strings.TrimPrefix(c.Link, n.BaseURL)
 	}
+	c.page, c.why = mail.ServicePage(n.BaseURL), mail.WhySent(cmp.Or(n.Reason, channelReason))
 	c.Thread = e.Key + "/" + e.Subject
 	return c
 }
+
+// Why a mail is sent: the address is a channel, or its user wants mails of such events.
+const (
+	channelReason    = "this address is a notification channel of the organization"
+	preferenceReason = "you have switched on mails of such events"
+)
 
 // digest returns the content for several events with one key.
 func digest(events []event.Event, total int, first MessageContent) MessageContent {

@@ -59,21 +59,30 @@ func (c *MessageContent) html() string {
 	p.list(c)
 	p.chart(c)
 	p.table(c.Facts)
-	if c.Link != "" {
-		p.markup(row, `<a href="`)
-		p.text(c.Link)
-		p.markup(`" style="display:inline-block;padding:9px 16px;background:#1d2939;border-radius:6px;color:#ffffff;`+
-			`text-decoration:none;font-weight:600;font-size:14px;">Open</a></td></tr>`, "\n")
+	if c.operation != "" {
+		p.markup(row, `Read it with <code>GET `)
+		p.text(c.operation)
+		p.markup("</code></td></tr>\n")
 	}
 	p.markup(`<tr><td style="padding:24px 28px 24px 28px;font-size:12px;line-height:18px;color:#667085;`, wrap, `">`)
 	p.text(c.Footer)
+	p.markup("<br>")
+	p.text(c.why)
+	if c.page != "" {
+		p.link(c.page, "Lamplighter")
+	}
 	if c.unsubscribe != "" {
-		p.markup(`<br><a href="`)
-		p.text(c.unsubscribe)
-		p.markup(`" style="color:#667085;">No more of these mails</a>`)
+		p.link(c.unsubscribe, "No more of these mails")
 	}
 	p.markup(foot)
 	return p.String()
+}
+
+// link writes a link of the footer to one of our own pages, on a line of its own.
+func (p *page) link(address, label string) {
+	p.markup(`<br><a href="`)
+	p.text(address)
+	p.markup(`" style="color:#667085;">`, label, `</a>`)
 }
 
 var colors = map[Tone]string{Good: "#1a7f37", Neutral: "#475467", Warning: "#b54708", Bad: "#b42318"}

@@ -31,7 +31,7 @@ func ofRecommendation(e *event.Event) MessageContent {
 		Fact{"Region", name(d.Region)},
 		Fact{"Saves", saves}, Fact{"Severity", name(d.Severity)}, Fact{"Category", name(d.Category)},
 		Fact{"Why", aside(clean(d.Reason, longestError))},
-		Fact{"Shared by", name(d.SharedBy)},
+		Fact{sharedByLabel, name(d.SharedBy)},
 	)
 	if what != "" {
 		c.Summary += ": " + what

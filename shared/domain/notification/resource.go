@@ -91,7 +91,7 @@ func (d *resource) facts(what, uid string) []Fact {
 		Fact{"Cloud account", name(firstOf(d.CloudAccount, d.CloudAccountID))},
 		Fact{"Group", name(firstOf(d.GroupName, d.GroupID))}, Fact{"Resources", number(d.Resources)},
 		Fact{"Action", name(d.Action)}, Fact{"Reason", name(d.Reason)},
-		Fact{"By", name(firstOf(d.ChangedBy, d.CreatedBy))}, Fact{"Tries", number(d.Attempts)},
+		Fact{byLabel, name(firstOf(d.ChangedBy, d.CreatedBy))}, Fact{"Tries", number(d.Attempts)},
 		Fact{"Until", instant(d.ExpiresAt)}, Fact{"Error", aside(clean(d.ErrorMessage, longestError))},
 	)
 }

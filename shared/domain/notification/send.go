@@ -174,6 +174,7 @@ func (s *Senders) toUser(ctx context.Context, m delivery.Message) (delivery.Answ
 		return delivery.Answer{}, errors.Join(err, gone)
 	}
 	notice.Unsubscribe = s.store.unsubscribeAddress(s.settings.BaseURL, m.Org, user, e.Key)
+	notice.Reason = preferenceReason
 	return s.queueMail(ctx, &m, u.Email, notice)
 }
 

@@ -1,21 +1,17 @@
 package lambdacall
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 
+	"lamplighter.dev/shared/engine/awsrequest"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -127,31 +123,10 @@ func errUnreachable(function string, err error) error {
 
 // newRequest returns the signed invocation (Lambda API reference, Invoke).
 func (l *Lambda) newRequest(ctx context.Context, function string, payload []byte) (*http.Request, error) {
-	url := l.endpoint() + "/2015-03-31/functions/" + l.prefix + function + "/invocations?Qualifier=" + alias
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(payload))
-	if err != nil {
-		return nil, fmt.Errorf("make the request: %w", err)
-	}
-	req.Header.Set("Content-Type", "application/json")
-	creds, err := l.cfg.Credentials.Retrieve(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("find credentials: %w", err)
-	}
-	sum := sha256.Sum256(payload)
-	err = v4.NewSigner().SignHTTP(ctx, creds, req, hex.EncodeToString(sum[:]), "lambda", l.cfg.Region, l.clock.Now())
-	return req, err
-}
-
-// endpoint returns the URL of Lambda in the region. China has a domain of its own.
-func (l *Lambda) endpoint() string {
-	if l.cfg.BaseEndpoint != nil {
-		return *l.cfg.BaseEndpoint
-	}
-	domain := ".amazonaws.com"
-	if strings.HasPrefix(l.cfg.Region, "cn-") {
-		domain += ".cn"
-	}
-	return "https://lambda." + l.cfg.Region + domain
+	return awsrequest.New(ctx, awsrequest.Service{
+		Config: l.cfg, Name: "lambda", At: l.clock.Now(),
+		Path: "/2015-03-31/functions/" + l.prefix + function + "/invocations?Qualifier=" + alias,
+	}, nil, payload)
 }
 
 func decodeReply(function string, payload []byte, out any) error {

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	"lamplighter.dev/shared/engine/mail"
 	"lamplighter.dev/shared/foundation/fault"
@@ -23,15 +24,17 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
+const base = "https://lamplighter.test"
+
 var at = time.Date(2026, time.March, 10, 9, 0, 0, 0, time.UTC)
 
 func TestTemplates(t *testing.T) {
-	for _, name := range []mail.Template{
-		mail.VerifyAddress, mail.VerifyContested, mail.AccountExists, mail.ResetPassword, mail.PasswordChanged,
-		mail.SessionReused,
-		mail.Invitation, mail.TokenExpiring, mail.ProviderAdded, mail.ReceiverFailing, mail.RightsEnded,
-		mail.DisconnectionsWaiting,
-	} {
+	texts, err := filepath.Glob("text/*.txt")
+	if err != nil || len(texts) == 0 {
+		t.Fatalf("%v, %v", texts, err)
+	}
+	for _, text := range texts {
+		name := mail.Template(strings.TrimSuffix(filepath.Base(text), ".txt"))
 		t.Run(string(name), func(t *testing.T) {
 			m, err := mail.RenderMessage(mail.Mail{Template: name, To: "ada@example.com", Data: map[string]string{
 				"code": "042137", "organisation": "Ærø & Søn, Inc.", "inviter": "eve@example.com", "name": "CI",
@@ -39,9 +42,13 @@ func TestTemplates(t *testing.T) {
 				"kind":    "notification channel", "what": "- webhook CI (whk_1): paused\n",
 				"id":      "chan_01k6v0e4y0c2b7m9q8r5t3w1xz",
 				"waiting": "30", "connected": "200",
-			}}, "mail_1", at)
+			}}, "mail_1", at, base)
 			if err != nil {
 				t.Fatal(err)
+			}
+			if !strings.Contains(m.Text, "You get this mail because ") ||
+				!strings.Contains(m.Text, "\nLamplighter: "+base+"/docs\n") {
+				t.Errorf("it says neither why it was sent nor by which service:\n%s", m.Text)
 			}
 			got := m.FormatRFC5322("no-reply@lamplighter.test")
 			golden := filepath.Join("testdata", string(name)+".eml")
@@ -73,7 +80,7 @@ func TestAMailWithoutItsDataIsNotSent(t *testing.T) {
 		{Template: "nonsense", To: "ada@example.com"},
 		{Template: mail.PasswordChanged},
 	} {
-		if got, err := mail.RenderMessage(m, "mail_1", at); !fault.Is(err, fault.Invalid) {
+		if got, err := mail.RenderMessage(m, "mail_1", at, base); !fault.Is(err, fault.Invalid) {
 			t.Errorf("%s: %+v", m.Template, got)
 		}
 	}
@@ -88,7 +95,7 @@ func TestAnAddressStaysOneHeader(t *testing.T) {
 		"",
 	} {
 		m := mail.Mail{Template: mail.PasswordChanged, To: to}
-		if got, err := mail.RenderMessage(m, "mail_1", at); !fault.Is(err, fault.Invalid) {
+		if got, err := mail.RenderMessage(m, "mail_1", at, base); !fault.Is(err, fault.Invalid) {
 			t.Errorf("%q: %+v, %v", to, got, err)
 		}
 	}
@@ -122,13 +129,39 @@ func TestANameInAMailIsHarmless(t *testing.T) {
 			Data: map[string]string{
 				"organisation": name, "inviter": "eve@example.com",
 			},
-		}, "mail_1", at)
+		}, "mail_1", at, base)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if !strings.Contains(m.Text, `the organization "`+want+`" on`) ||
 			m.Subject != "You are invited to an organization on Lamplighter" {
 			t.Errorf("%q: %q, %q", name, m.Subject, m.Text)
+		}
+	}
+}
+
+// row 17 of issue 21: an address that a person may copy from a mail is the address, without characters that one cannot
+// see.
+func TestRenderMessage_HasNoInvisibleCharacters(t *testing.T) {
+	m, err := mail.RenderMessage(mail.Mail{
+		Template: mail.Invitation, To: "ada@example.com",
+		Data: map[string]string{"organisation": "x\u200b\u2060\u00ady", "inviter": "eve@mail.example.com"},
+	}, "mail_1", at, base)
+	if err != nil || !strings.Contains(m.Text, "eve@mail.example.com") {
+		t.Fatalf("%v: %s", err, m.Text)
+	}
+	for _, r := range m.Text {
+		if r != '\n' && !unicode.IsPrint(r) {
+			t.Errorf("the mail has %U", r)
+		}
+	}
+}
+
+func TestRenderMessage_WithoutAnAddressNamesNoPage(t *testing.T) {
+	for _, none := range []string{"", "lamplighter.test", "javascript:alert(1)"} {
+		m, err := mail.RenderMessage(mail.Mail{Template: mail.PasswordChanged, To: "ada@example.com"}, "mail_1", at, none)
+		if err != nil || strings.Contains(m.Text, "Lamplighter: ") || !strings.Contains(m.Text, "You get this mail") {
+			t.Errorf("%q: %v: %s", none, err, m.Text)
 		}
 	}
 }
@@ -181,7 +214,7 @@ func TestTheOutboxCanBeRead(t *testing.T) {
 	m, err := mail.RenderMessage(mail.Mail{
 		Template: mail.VerifyAddress, To: "ada@example.com",
 		Data: map[string]string{"code": "042137"},
-	}, "mail_1", at)
+	}, "mail_1", at, base)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,7 +252,7 @@ func TestALetterHasBothFormsAndAWayOut(t *testing.T) {
 		Unsubscribe: "https://lamplighter.test/unsubscribe/token",
 	}
 	m, err := mail.RenderMessage(mail.Mail{Template: mail.Notification, To: "ada@example.com", Letter: letter},
-		"mail_1", at)
+		"mail_1", at, base)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -256,7 +289,7 @@ func TestALetterHasBothFormsAndAWayOut(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	if _, err = mail.RenderMessage(mail.Mail{Template: mail.Notification, To: "ada@example.com"}, "mail_1",
-		at); !fault.Is(err, fault.Invalid) {
+		at, base); !fault.Is(err, fault.Invalid) {
 		t.Errorf("without a letter: %v", err)
 	}
 }

@@ -43,8 +43,10 @@ func parseText(of Template) (*template.Template, error) {
 }
 
 // RenderMessage returns the message of a mail. The first line of its template is the subject; the text starts two lines
-// below. It returns fault.Invalid for a mail that cannot be rendered or addressed, because a retry does not help.
-func RenderMessage(m Mail, event string, at time.Time) (Message, error) {
+// below. Under the text stand the reason for the mail and the page of the service, whose address is base; without a base
+// there is no page. It returns fault.Invalid for a mail that cannot be rendered or addressed, because a retry does not
+// help.
+func RenderMessage(m Mail, event string, at time.Time, base string) (Message, error) {
 	if err := checkAddress(m.To); err != nil {
 		return Message{}, fault.NewWithCause(fault.Invalid, err, "mail %s %s cannot be addressed", m.Template, event)
 	}
@@ -63,7 +65,7 @@ func RenderMessage(m Mail, event string, at time.Time) (Message, error) {
 		return Message{}, fault.NewWithCause(fault.Invalid, err, "mail %s %s cannot be written", m.Template, event)
 	}
 	subject, body, _ := strings.Cut(b.String(), "\n\n")
-	return Message{ID: event, To: m.To, Subject: oneLine(subject), Text: body, Date: at}, nil
+	return Message{ID: event, To: m.To, Subject: oneLine(subject), Text: body + footer(m.Template, base), Date: at}, nil
 }
 
 // oneLine joins the words of s with single spaces, so that a name cannot add a header.

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
+	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/engine/table"
@@ -16,71 +18,108 @@ import (
 // meantime.
 const acceptTries = 3
 
-// AcceptInvitations makes u, who has just proved their identity, a member of all organizations that have invited their
-// address, or of the organization `only` if it is not empty. It skips invitations that are no longer valid. An
-// invitation that fails does not keep the others from being accepted. It takes one round trip if there are none.
-func (s People) AcceptInvitations(ctx context.Context, u identity.User, only string) error {
-	if !u.Verified || u.Disabled {
+// AcceptForProvider makes u, whom the identity provider of org has vouched for, a member with the role of org's
+// invitation of their address, if there is a valid one. Signing in through an organization's own provider is consent to
+// belong to it. It takes one round trip if there is no invitation.
+func (s People) AcceptForProvider(ctx context.Context, u identity.User, org string) error {
+	k := InvitedKey(s.Settings.Pepper, org, u.Email)
+	p, err := table.Read[pointer](table.Within(ctx, k.PK), s.Table, k)
+	if fault.Is(err, fault.NotFound) {
 		return nil
 	}
-	k := InvitedKey(s.Settings.Pepper, "", u.Email)
-	page, err := s.Table.Query(table.Within(ctx, k.PK), table.Query{PK: k.PK, Limit: identity.MaxOrganisations})
 	if err != nil {
-		return fmt.Errorf("look for invitations of %s: %w", u.ID, err)
+		return fmt.Errorf("look for an invitation of %s to %s: %w", u.ID, org, err)
 	}
-	waiting, err := table.DecodeAll[pointer](page.Items)
-	if err != nil {
-		return err
-	}
-	var errs []error
-	for _, p := range waiting {
-		if only == "" || only == p.Org {
-			errs = append(errs, fault.Wrap("accept an invitation to "+p.Org+" by "+u.ID, s.acceptPointer(ctx, u, p)))
-		}
-	}
-	return errors.Join(errs...)
-}
-
-func (s People) acceptPointer(ctx context.Context, u identity.User, p pointer) error {
-	var err error
 	for range acceptTries {
-		var o offer
-		if o, err = s.readOffer(ctx, u.Email, p); err != nil {
+		var all []offer
+		if all, err = s.readOffers(ctx, u.Email, []pointer{p}); err != nil {
 			return err
 		}
+		o := all[0]
 		if o.ID != p.ID { // it was replaced after p was read, possibly by another inviter: evaluate the new one
 			p.ID, p.Inviter, err = o.ID, o.Inviter, errChanged
 			continue
 		}
-		if err = s.acceptOffer(ctx, u, o); !errors.Is(err, errChanged) && !errors.Is(err, errEnded) {
+		if _, err = s.acceptOffer(ctx, u, o); !isStale(err) {
 			return err
 		}
 	}
 	return err
 }
 
-// offer is an invitation with all records that decide whether it is valid.
+// isStale reports whether an offer could not be accepted because its records have changed since they were read.
+func isStale(err error) bool { return errors.Is(err, errChanged) || errors.Is(err, errEnded) }
+
+// offer is an invitation with all records that decide whether it is valid, and the organization's name.
 type offer struct {
 	Invitation
-	org     string
-	access  identity.Access
-	inviter identity.Member
-	sponsor identity.User // the inviter's account
+	organisation identity.OrganisationRecord
+	access       identity.Access
+	inviter      identity.Member
+	sponsor      identity.User // the inviter's account
+	org          string
 }
 
-// readOffer reads the invitation that p points to. Records that do not exist stay zero. One round trip.
-func (s People) readOffer(ctx context.Context, address string, p pointer) (offer, error) {
-	inv, acc := InvitationKey(s.Settings.Pepper, p.Org, address), identity.AccessKey(p.Org)
-	member, profile := identity.MemberKey(p.Org, p.Inviter), identity.UserKey(p.Inviter)
-	items, err := s.Table.BatchGet(table.Within(ctx, table.OrgPK(p.Org), profile.PK), inv, acc, member, profile)
-	if err != nil {
-		return offer{}, fmt.Errorf("read the records of an invitation to %s: %w", p.Org, err)
+// offersAtOnce is the number of invitations that one round trip reads: five records each, a hundred in all.
+const offersAtOnce = 20
+
+// readOffers reads the invitations that pointers lead to, in the same order. Records that do not exist stay zero. One
+// round trip for offersAtOnce invitations.
+func (s People) readOffers(ctx context.Context, address string, pointers []pointer) ([]offer, error) {
+	out := make([]offer, 0, len(pointers))
+	for some := range slices.Chunk(pointers, offersAtOnce) {
+		offers, err := s.readFewOffers(ctx, address, some)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, offers...)
 	}
-	o := offer{org: p.Org, Invitation: Invitation{ID: p.ID, Email: address}, access: identity.Access{Ended: true}}
-	return o, errors.Join(
-		decodeIfPresent(items, inv, &o.Invitation), decodeIfPresent(items, acc, &o.access),
-		decodeIfPresent(items, member, &o.inviter), decodeIfPresent(items, profile, &o.sponsor),
-	)
+	return out, nil
+}
+
+func (s People) readFewOffers(ctx context.Context, address string, pointers []pointer) ([]offer, error) {
+	var keys []table.Key
+	var within []string
+	for _, p := range pointers {
+		keys = append(keys, s.offerKeys(address, p)...)
+		within = append(within, table.OrgPK(p.Org), identity.UserPrefix+p.Inviter)
+	}
+	items, err := s.Table.BatchGet(table.Within(ctx, within...), distinct(keys)...)
+	if err != nil {
+		return nil, fmt.Errorf("read the records of %d invitations: %w", len(pointers), err)
+	}
+	out := make([]offer, len(pointers))
+	for i, p := range pointers {
+		k, o := s.offerKeys(address, p), &out[i]
+		*o = offer{org: p.Org, Invitation: Invitation{ID: p.ID, Email: address}, access: identity.Access{Ended: true}}
+		if err = errors.Join(
+			decodeIfPresent(items, k[0], &o.Invitation), decodeIfPresent(items, k[1], &o.access),
+			decodeIfPresent(items, k[2], &o.inviter), decodeIfPresent(items, k[3], &o.sponsor),
+			decodeIfPresent(items, k[4], &o.organisation),
+		); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// offerKeys returns the keys of an invitation, and of the roles, the inviter as member and as user, and the record of
+// its organization.
+func (s People) offerKeys(address string, p pointer) []table.Key {
+	return []table.Key{
+		InvitationKey(s.Settings.Pepper, p.Org, address), identity.AccessKey(p.Org),
+		identity.MemberKey(p.Org, p.Inviter), identity.UserKey(p.Inviter), identity.OrganisationKey(p.Org),
+	}
+}
+
+// distinct returns keys without repetitions. One person may invite an address to several organizations.
+func distinct(keys []table.Key) []table.Key {
+	seen := make(map[table.Key]bool, len(keys))
+	return slices.DeleteFunc(keys, func(k table.Key) bool {
+		again := seen[k]
+		seen[k] = true
+		return again
+	})
 }
 
 // decodeIfPresent decodes the item under k into to, if it exists.
@@ -100,7 +139,7 @@ func decodeIfPresent[T any](items map[table.Key]table.Item, k table.Key, to *T) 
 // or demoted must not have left a way in. An invitation from before the last restore of the store is not valid, because
 // it may have been withdrawn in the lost period.
 func (o offer) isValid(epoch time.Time) bool {
-	if o.Role == "" || o.Created.Before(epoch) || o.access.Ended || o.inviter.User != o.Inviter || o.inviter.Disabled ||
+	if o.Role == "" || o.Declined || o.Created.Before(epoch) || o.access.Ended || o.inviter.User != o.Inviter || o.inviter.Disabled ||
 		o.sponsor.Disabled {
 		return false
 	}
@@ -109,39 +148,31 @@ func (o offer) isValid(epoch time.Time) bool {
 	return ok && identity.Allows(c, "users:write") && MayGrant(c, policies, grant.OrgScope) == nil
 }
 
-// acceptOffer accepts o, or deletes it if it is not valid. The membership is written on the condition that the records
-// of o are unchanged.
-func (s People) acceptOffer(ctx context.Context, u identity.User, o offer) error {
+// acceptOffer makes u a member if o is valid, and reports whether u is one now. The membership is written on the
+// condition that the records of o are unchanged. An invitation that is not valid stays: if it vanished, its
+// organization would learn that the address has an account.
+func (s People) acceptOffer(ctx context.Context, u identity.User, o offer) (bool, error) {
 	if !o.isValid(s.Settings.Epoch) {
-		s.Log.InfoContext(ctx, "an invitation does not hold any more", "org", o.org, "user", u.ID, "inviter", o.Inviter)
-		return s.dropOffer(ctx, o)
+		return false, nil
 	}
+	audit.NoteActor(ctx, o.org, u.ID, u.Email)
 	already, err := s.addMember(s.withOfferPartitions(ctx, o), o.org, u, joining{
 		grants: []grant.Grant{{Role: o.Role, Scope: grant.OrgScope}},
 		judged: &o.access,
 		extra: append(s.invitationDeletes(o.org, o.Invitation),
 			table.Check(identity.MemberKey(o.org, o.Inviter), ifUnchanged(o.inviter)...)),
 	})
-	switch {
-	case already:
-		return s.dropOffer(ctx, o)
-	case fault.Is(err, fault.Denied): // there is no room now: the invitation stays
-		s.Log.WarnContext(ctx, "an invitation cannot be accepted", "org", o.org, "user", u.ID, "why",
-			fault.Message(err))
-		return nil
+	if already {
+		return true, s.dropOffer(ctx, o)
 	}
-	return err
+	return err == nil, err
 }
 
-// dropOffer deletes an invitation. It keeps a newer one for the same address.
+// dropOffer deletes an invitation of a member. It keeps a newer one for the same address.
 func (s People) dropOffer(ctx context.Context, o offer) error {
 	err := s.Table.Transact(s.withOfferPartitions(ctx, o), s.invitationDeletes(o.org, o.Invitation)...)
-	if _, gone := errors.AsType[*table.ConditionError](err); gone {
-		k := InvitedKey(s.Settings.Pepper, o.org, o.Email)
-		_, err = s.Table.Write(s.withOfferPartitions(ctx, o), table.Delete(k, table.Equal("id", o.ID)))
-		if _, gone = errors.AsType[*table.ConditionError](err); gone {
-			return nil
-		}
+	if _, replaced := errors.AsType[*table.ConditionError](err); replaced {
+		return nil
 	}
 	return fault.Wrap("end an invitation to "+o.org, err)
 }

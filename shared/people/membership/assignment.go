@@ -61,6 +61,7 @@ func assignmentWrites(ctx context.Context, org string, m identity.Member, before
 // NewOrgWrites returns the writes that make the user the only member and owner of a new organization.
 func NewOrgWrites(ctx context.Context, org string, u identity.User, now time.Time) ([]table.Write, error) {
 	m := NewMember(u.ID, u.Email, []grant.Grant{{Role: grant.Owner, Scope: grant.OrgScope}}, now)
+	m.Name = u.Name
 	access, err := table.NewItem(identity.AccessKey(org), identity.Access{Members: 1, Owners: 1})
 	if err != nil {
 		return nil, err

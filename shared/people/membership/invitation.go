@@ -23,8 +23,8 @@ const (
 	InvitedPrefix = "INVITED#"
 )
 
-// Invitation is pending until a user with its address logs in, which proves the address. The user becomes a member with
-// Role, unless the inviter may no longer grant that role.
+// Invitation is pending until a user with its address, which they have verified, accepts it. The user becomes a member
+// with Role, unless the inviter may no longer grant that role.
 type Invitation struct {
 	ID      string    `json:"id"` // changes with each change of the invitation, so that a stale one is not accepted
 	Email   string    `json:"email"`
@@ -33,6 +33,8 @@ type Invitation struct {
 	Inviter string    `json:"inviter"` // ID of the user who gives the role
 	Created time.Time `json:"created"`
 	Expires time.Time `json:"expires"`
+	// The invited person has declined. The organization does not learn that, and shows the invitation until it ends.
+	Declined bool `json:"declined,omitempty"`
 }
 
 // pointer is an invitation in the partition of the invited address.
@@ -90,11 +92,12 @@ func (s People) StoreInvitation(ctx context.Context, org string, old, inv Invita
 	error,
 ) {
 	now := s.Clock.Now()
-	inv.ID, inv.Created, inv.Expires = id.New("inv", now), now, now.Add(InvitationTTL)
+	inv.ID, inv.Created, inv.Expires, inv.Declined = id.New("inv", now), now, now.Add(InvitationTTL), false
 	return s.replaceInvitation(ctx, org, invitationChange{old, inv}, extra...)
 }
 
-// AmendInvitation stores inv in place of old, as it was read, with the same expiry.
+// AmendInvitation stores inv in place of old, as it was read, with the same expiry. A declined invitation stays
+// declined.
 func (s People) AmendInvitation(ctx context.Context, org string, old, inv Invitation) (Invitation, error) {
 	inv.ID = id.New("inv", s.Clock.Now())
 	return s.replaceInvitation(ctx, org, invitationChange{old, inv})
@@ -103,8 +106,8 @@ func (s People) AmendInvitation(ctx context.Context, org string, old, inv Invita
 // invitationChange is an invitation as it was read, and its new state. The zero old means that there was none.
 type invitationChange struct{ old, next Invitation }
 
-// replaceInvitation writes an invitation in the partitions of its organization and of its address, with the extra
-// writes.
+// replaceInvitation writes an invitation in the partition of its organization and, unless it is declined, in that of
+// its address, with the extra writes.
 func (s People) replaceInvitation(ctx context.Context, org string, c invitationChange,
 	extra ...table.Write) (Invitation,
 	error,
@@ -118,15 +121,17 @@ func (s People) replaceInvitation(ctx context.Context, org string, c invitationC
 	if err != nil {
 		return inv, err
 	}
-	pointing, err := table.PutFields(invited, pointer{inv.ID, org, inv.Inviter})
-	if err != nil {
-		return inv, err
-	}
 	put.Changes = append(put.Changes, table.Expire(inv.Expires))
-	pointing.Changes = append(pointing.Changes, table.Expire(inv.Expires))
-	t := step{}
-	writes := append([]table.Write{put, t.countWrite(org), pointing}, extra...)
-	err = s.Table.Transact(table.Within(ctx, own.PK, invited.PK, table.OrgPK(org)), writes...)
+	writes := []table.Write{put, step{}.countWrite(org)}
+	if !inv.Declined {
+		pointing, err := table.PutFields(invited, pointer{inv.ID, org, inv.Inviter})
+		if err != nil {
+			return inv, err
+		}
+		pointing.Changes = append(pointing.Changes, table.Expire(inv.Expires))
+		writes = append(writes, pointing)
+	}
+	err = s.Table.Transact(table.Within(ctx, own.PK, invited.PK, table.OrgPK(org)), append(writes, extra...)...)
 	return inv, invitationFailed("invite to "+org, err)
 }
 

@@ -2,6 +2,7 @@ package membership_test
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"testing"
 	"time"
@@ -47,26 +48,43 @@ func (s *fixture) countInvitationItems() int {
 	return n
 }
 
-func TestAnInvitationIsAcceptedByProvingTheAddress(t *testing.T) {
+// listReceived returns the invitations that name sees.
+func (s *fixture) listReceived(name string) []membership.Received {
+	s.Helper()
+	return apitest.Value(s.People.ListReceived(s.Context(), s.User(name)))(s)
+}
+
+// acceptAll accepts all invitations that name sees.
+func (s *fixture) acceptAll(name string) {
+	s.Helper()
+	for _, r := range s.listReceived(name) {
+		s.Must(s.People.AcceptReceived(s.Context(), s.User(name), r))
+	}
+}
+
+func TestReceived_IsSeenAndAcceptedByTheProvenAddressAlone(t *testing.T) {
 	s := newFixture(t)
 	s.Join(org, "ada", grant.Owner)
-	s.makeInvitation("eve", grant.Editor, "ada")
+	inv := s.makeInvitation("eve", grant.Editor, "ada")
 	eve := s.User("eve")
-	unproved := eve
-	unproved.Verified = false
-	s.Must(s.People.AcceptInvitations(s.Context(), unproved, ""))
-	if s.isMember("eve") {
-		t.Fatal("joined with an address that was not proved")
+	unproved, closed := eve, eve
+	unproved.Verified, closed.Disabled = false, true
+	for name, u := range map[string]identity.User{
+		"an address that is not proved": unproved, "an account that is closed": closed,
+		"another address": s.User("mallory"),
+	} {
+		if all, err := s.People.ListReceived(s.Context(), u); err != nil || len(all) != 0 {
+			t.Errorf("%s sees %+v, %v", name, all, err)
+		}
+		_, err := s.People.FindReceived(s.Context(), u, inv.ID)
+		s.wantKind(fault.NotFound, err)
 	}
-	s.Must(s.People.AcceptInvitations(s.Context(), s.User("mallory"), ""))
-	if s.isMember("mallory") {
-		t.Fatal("joined by the invitation of another address")
+	got := s.listReceived("eve")
+	if len(got) != 1 || got[0].Organisation.Name != "Engines" || got[0].RoleName != "editor" ||
+		got[0].InvitedBy != "ada@example.com" || s.isMember("eve") {
+		t.Fatalf("eve sees %+v, member %v", got, s.isMember("eve"))
 	}
-	s.Must(s.People.AcceptInvitations(s.Context(), eve, "org_2"))
-	if s.isMember("eve") {
-		t.Fatal("joined an organization that did not vouch")
-	}
-	s.Must(s.People.AcceptInvitations(s.Context(), eve, ""))
+	s.acceptAll("eve")
 	if m := s.Member(org, "eve"); m.Grants[0].Role != grant.Editor || m.Grants[0].Scope != grant.OrgScope ||
 		m.Grants[0].ID == "" {
 		t.Errorf("joined as %+v", m)
@@ -77,11 +95,54 @@ func TestAnInvitationIsAcceptedByProvingTheAddress(t *testing.T) {
 	s.wantCounts(2, 1)
 }
 
-func TestNoInvitationCostsOneRoundTrip(t *testing.T) {
+func TestReceived_CostsOneRoundTripWithoutAnInvitationAndTwoForTwenty(t *testing.T) {
 	s := newFixture(t)
 	eve := s.User("eve")
-	if n := s.Meter(func(ctx context.Context) { s.Must(s.People.AcceptInvitations(ctx, eve, "")) }).RoundTrips; n != 1 {
-		t.Errorf("%d round trips", n)
+	list := func(ctx context.Context) { apitest.Value(s.People.ListReceived(ctx, eve))(s) }
+	provider := func(ctx context.Context) { s.Must(s.People.AcceptForProvider(ctx, eve, org)) }
+	if n, m := s.Meter(list).RoundTrips, s.Meter(provider).RoundTrips; n != 1 || m != 1 {
+		t.Errorf("%d and %d round trips", n, m)
+	}
+	s.Join(org, "ada", grant.Owner)
+	s.makeInvitation("eve", grant.Viewer, "ada")
+	for i := range 20 {
+		other := fmt.Sprintf("org_%02d", i)
+		s.Organization(other, "Looms")
+		s.Join(other, "ada", grant.Owner)
+		apitest.Value(s.People.StoreInvitation(s.Context(), other, membership.Invitation{},
+			membership.Invitation{Email: eve.Email, Role: grant.Viewer, Inviter: "usr_ada"}))(s)
+	}
+	if n := s.Meter(list).RoundTrips; n != 3 || len(s.listReceived("eve")) != 21 {
+		t.Errorf("%d round trips for %d invitations", n, len(s.listReceived("eve")))
+	}
+}
+
+func TestReceived_ADeclineShowsTheOrganizationNothing(t *testing.T) {
+	s := newFixture(t)
+	s.Join(org, "ada", grant.Owner)
+	s.makeInvitation("eve", grant.Viewer, "ada")
+	read := func() membership.Invitation {
+		return apitest.Value(s.People.ReadInvitation(s.Context(), org, "eve@example.com"))(s)
+	}
+	before, r := read(), s.listReceived("eve")[0]
+	s.Clock.Advance(time.Second)
+	s.Must(s.People.DeclineReceived(s.Context(), r))
+	s.wantKind(fault.NotFound, s.People.DeclineReceived(s.Context(), r))
+	s.wantKind(fault.NotFound, s.People.AcceptReceived(s.Context(), s.User("eve"), r))
+	after := read()
+	before.ID, before.Declined = after.ID, true
+	if after != before || len(s.listReceived("eve")) != 0 {
+		t.Errorf("declined: %+v, was %+v; eve sees %d", after, before, len(s.listReceived("eve")))
+	}
+	after.Role = grant.Admin
+	amended := apitest.Value(s.People.AmendInvitation(s.Context(), org, read(), after))(s)
+	s.Must(s.People.AcceptForProvider(s.Context(), s.User("eve"), org))
+	if len(s.listReceived("eve")) != 0 || s.isMember("eve") {
+		t.Error("an amendment brought a declined invitation back")
+	}
+	apitest.Value(s.People.StoreInvitation(s.Context(), org, amended, amended))(s)
+	if s.acceptAll("eve"); !s.isMember("eve") {
+		t.Error("invited again and not a member")
 	}
 }
 
@@ -122,10 +183,13 @@ func TestInvitationsThatDoNotHoldAnyMore(t *testing.T) {
 			s := newFixture(t)
 			s.Join(org, "ada", grant.Owner)
 			s.Join(org, "bob", grant.Admin)
-			spoil(s, s.makeInvitation("eve", grant.Editor, "bob"))
-			s.Must(s.People.AcceptInvitations(s.Context(), s.User("eve"), ""))
-			if s.isMember("eve") || s.countInvitationItems() != 0 {
-				t.Errorf("member %v, %d rows left", s.isMember("eve"), s.countInvitationItems())
+			inv := s.makeInvitation("eve", grant.Editor, "bob")
+			spoil(s, inv)
+			_, err := s.People.FindReceived(s.Context(), s.User("eve"), inv.ID)
+			s.wantKind(fault.NotFound, err)
+			s.Must(s.People.AcceptForProvider(s.Context(), s.User("eve"), org))
+			if all := s.listReceived("eve"); s.isMember("eve") || len(all) != 0 {
+				t.Errorf("member %v, sees %+v", s.isMember("eve"), all)
 			}
 		})
 	}
@@ -142,7 +206,7 @@ func TestAnInvitationLastsSevenDays(t *testing.T) {
 	s.Join(org, "ada", grant.Owner)
 	s.makeInvitation("eve", grant.Viewer, "ada")
 	s.Clock.Advance(membership.InvitationTTL - time.Second)
-	s.Must(s.People.AcceptInvitations(s.Context(), s.User("eve"), ""))
+	s.acceptAll("eve")
 	if !s.isMember("eve") {
 		t.Error("ended early")
 	}
@@ -161,12 +225,12 @@ func TestInvitationsToRolesOfOnesOwn(t *testing.T) {
 	role("teams:write")
 	s.makeInvitation("eve", "role_1", "bob")
 	s.makeInvitation("joe", "role_1", "bob")
-	s.Must(s.People.AcceptInvitations(s.Context(), s.User("eve"), ""))
+	s.acceptAll("eve")
 	if m := s.Member(org, "eve"); m.Grants[0].Role != "role_1" {
 		t.Errorf("joined as %+v", m)
 	}
 	role("organisation:delete") // more than the inviter holds
-	s.Must(s.People.AcceptInvitations(s.Context(), s.User("joe"), ""))
+	s.acceptAll("joe")
 	if s.isMember("joe") {
 		t.Error("joined with more than the inviter holds")
 	}
@@ -174,7 +238,7 @@ func TestInvitationsToRolesOfOnesOwn(t *testing.T) {
 	a := s.readAccess()
 	a.Roles = nil
 	s.Put(identity.AccessKey(org), a)
-	s.Must(s.People.AcceptInvitations(s.Context(), s.User("sue"), ""))
+	s.acceptAll("sue")
 	if s.isMember("sue") {
 		t.Error("joined with a role that is gone")
 	}
@@ -185,12 +249,12 @@ func TestAFullOrganizationLeavesTheInvitationWaiting(t *testing.T) {
 	s.Join(org, "ada", grant.Owner)
 	s.makeInvitation("eve", grant.Viewer, "ada")
 	s.Put(identity.AccessKey(org), identity.Access{Members: membership.MaxMembers, Owners: 1})
-	s.Must(s.People.AcceptInvitations(s.Context(), s.User("eve"), ""))
+	s.wantKind(fault.Denied, s.People.AcceptReceived(s.Context(), s.User("eve"), s.listReceived("eve")[0]))
 	if s.isMember("eve") || s.countInvitationItems() != 2 {
 		t.Errorf("member %v, %d rows left", s.isMember("eve"), s.countInvitationItems())
 	}
 	s.Put(identity.AccessKey(org), identity.Access{Members: 1, Owners: 1})
-	s.Must(s.People.AcceptInvitations(s.Context(), s.User("eve"), ""))
+	s.acceptAll("eve")
 	s.wantCounts(2, 1)
 }
 
@@ -198,11 +262,11 @@ func TestAcceptingAtOnceMakesOneMembership(t *testing.T) {
 	s := newFixture(t)
 	s.Join(org, "ada", grant.Owner)
 	s.makeInvitation("eve", grant.Owner, "ada")
-	eve := s.User("eve")
+	eve, r := s.User("eve"), s.listReceived("eve")[0]
 	var wg sync.WaitGroup
 	for range 20 {
 		wg.Go(func() {
-			if err := s.People.AcceptInvitations(s.Context(), eve, ""); err != nil {
+			if err := s.People.AcceptReceived(s.Context(), eve, r); err != nil {
 				t.Error(err)
 			}
 		})
@@ -229,59 +293,81 @@ func (i *interrupted) Transact(ctx context.Context, ws ...table.Write) error {
 // check 43: the membership is written only if the evaluated records are unchanged.
 func TestWhatChangesWhileAnInvitationIsAccepted(t *testing.T) {
 	for name, c := range map[string]struct {
-		happens func(s *fixture)
-		joins   bool
+		happens  func(s *fixture)
+		joins    bool
+		provider bool // joins when the organization's own provider vouches
 	}{
 		"the inviter goes": {func(s *fixture) {
 			s.Must(s.People.RemoveMember(s.Context(), org, s.Member(org, "bob")))
-		}, false},
+		}, false, false},
 		"the inviter is demoted": {func(s *fixture) {
 			s.Must(s.People.ReplaceGrants(s.Context(), org, s.Member(org, "bob"), apitest.Roles(grant.Viewer)))
-		}, false},
+		}, false, false},
 		"it is withdrawn": {func(s *fixture) {
 			inv := apitest.Value(s.People.ReadInvitation(s.Context(), org, "eve@example.com"))(s)
 			s.Must(s.People.WithdrawInvitation(s.Context(), org, inv))
-		}, false},
+		}, false, false},
 		"the role becomes more": {func(s *fixture) {
 			a := s.readAccess()
 			a.Roles["role_1"] = identity.CustomRole{Policies: []string{"organisation:delete"}}
 			a.Generation++
 			s.Put(identity.AccessKey(org), a)
-		}, false},
-		"the organization ends": {func(s *fixture) { s.endOrganisation() }, false},
+		}, false, false},
+		"the organization ends": {func(s *fixture) { s.endOrganisation() }, false, false},
 		"somebody else invites to more": {func(s *fixture) {
 			inv, err := s.People.ReadInvitation(s.Context(), org, "eve@example.com")
 			s.Must(err)
 			next := inv
 			next.Role, next.Inviter = grant.Admin, "usr_ada"
 			apitest.Value(s.People.AmendInvitation(s.Context(), org, inv, next))(s)
-		}, true},
+		}, false, true},
 		"another member changes": {func(s *fixture) {
 			s.Must(s.People.ReplaceGrants(s.Context(), org, s.Member(org, "ada"), apitest.Roles(grant.Owner)))
-		}, true},
+		}, true, true},
 		"the inviter gets more": {func(s *fixture) {
 			s.Must(s.People.ReplaceGrants(s.Context(), org, s.Member(org, "bob"), apitest.Roles(grant.Owner)))
-		}, true},
+		}, true, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newFixture(t)
-			s.Join(org, "ada", grant.Owner)
-			s.Join(org, "bob", grant.Admin)
-			a := s.readAccess()
-			a.Roles = map[string]identity.CustomRole{"role_1": {Policies: []string{"users:read"}}}
-			s.Put(identity.AccessKey(org), a)
-			s.makeInvitation("eve", "role_1", "bob")
-			eve, quiet := s.User("eve"), s.Table
-			s.Table = &interrupted{Store: quiet, by: func() {
-				s.Table = quiet
-				c.happens(s)
-			}}
-			s.Must(s.People.AcceptInvitations(s.Context(), eve, ""))
-			if s.isMember("eve") != c.joins || s.countInvitationItems() != 0 {
-				t.Errorf("member %v, %d rows left", s.isMember("eve"), s.countInvitationItems())
+			s, eve := newInvitedToRole(t)
+			r := s.listReceived("eve")[0]
+			s.interrupt(c.happens)
+			err := s.People.AcceptReceived(s.Context(), eve, r)
+			if s.isMember("eve") != c.joins || (err == nil) != c.joins {
+				t.Errorf("member %v, %v", s.isMember("eve"), err)
+			}
+		})
+		t.Run(name+", at the provider's word", func(t *testing.T) {
+			s, eve := newInvitedToRole(t)
+			s.interrupt(c.happens)
+			s.Must(s.People.AcceptForProvider(s.Context(), eve, org))
+			if s.isMember("eve") != c.provider {
+				t.Errorf("member %v", s.isMember("eve"))
 			}
 		})
 	}
+}
+
+// newInvitedToRole returns an organization whose admin bob has invited eve to a role of its own.
+func newInvitedToRole(t *testing.T) (*fixture, identity.User) {
+	t.Helper()
+	s := newFixture(t)
+	s.Join(org, "ada", grant.Owner)
+	s.Join(org, "bob", grant.Admin)
+	a := s.readAccess()
+	a.Roles = map[string]identity.CustomRole{"role_1": {Policies: []string{"users:read"}}}
+	s.Put(identity.AccessKey(org), a)
+	s.makeInvitation("eve", "role_1", "bob")
+	return s, s.User("eve")
+}
+
+// interrupt lets something happen just before the next transaction.
+func (s *fixture) interrupt(happens func(*fixture)) {
+	quiet := s.Table
+	s.Table = &interrupted{Store: quiet, by: func() {
+		s.Table = quiet
+		happens(s)
+	}}
 }
 
 func TestAnInvitationIsReplacedOnlyAsItWasRead(t *testing.T) {
@@ -323,7 +409,7 @@ func TestWhoIsAMemberAlreadyStaysWhatTheyAre(t *testing.T) {
 	s.Join(org, "ada", grant.Owner)
 	s.Join(org, "eve", grant.Viewer)
 	s.makeInvitation("eve", grant.Admin, "ada")
-	s.Must(s.People.AcceptInvitations(s.Context(), s.User("eve"), ""))
+	s.acceptAll("eve")
 	if m := s.Member(org, "eve"); m.Grants[0].Role != grant.Viewer || s.countInvitationItems() != 0 {
 		t.Errorf("%+v, %d rows left", m, s.countInvitationItems())
 	}
@@ -335,7 +421,7 @@ func TestWhoIsRemovedHasNoInvitationLeft(t *testing.T) {
 	eve := s.Join(org, "eve", grant.Viewer)
 	s.makeInvitation("eve", grant.Admin, "ada")
 	s.Must(s.People.RemoveMember(s.Context(), org, eve))
-	s.Must(s.People.AcceptInvitations(s.Context(), s.User("eve"), ""))
+	s.acceptAll("eve")
 	if s.isMember("eve") || s.countInvitationItems() != 0 {
 		t.Errorf("member %v, %d rows left", s.isMember("eve"), s.countInvitationItems())
 	}

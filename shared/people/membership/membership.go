@@ -54,6 +54,7 @@ func (s People) tryAddMember(ctx context.Context, org string, u identity.User, j
 		return already, err
 	}
 	m := NewMember(u.ID, u.Email, j.grants, s.Clock.Now())
+	m.Name = u.Name
 	t := step{members: 1, owners: ownerCount(m)}
 	if j.judged != nil {
 		t = t.requireRoles(*j.judged, j.grants)

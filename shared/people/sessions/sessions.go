@@ -11,7 +11,6 @@ import (
 	"lamplighter.dev/shared/engine/mail"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
-	"lamplighter.dev/shared/people/membership"
 )
 
 // Sessions starts and ends sessions. It has no state.
@@ -54,15 +53,11 @@ func withSessionPartitions(ctx context.Context) context.Context {
 	return table.Within(ctx, identity.UserPrefix, identity.SessionPrefix, mail.Prefix)
 }
 
-// Begin starts a session of u, who has proved their identity, and accepts the invitations of their address. It returns
-// fault.Denied if u does not belong to how.Org, or may enter it only through its identity provider.
+// Begin starts a session of u, who has proved their identity. It returns fault.Denied if u does not belong to how.Org,
+// or may enter it only through its identity provider.
 func (s Sessions) Begin(ctx context.Context, u identity.User, how Options) (LoggedIn, error) {
 	ctx = withSessionPartitions(ctx)
 	audit.NoteActor(ctx, "", u.ID, u.Email)
-	// they are accepted at the next log-in
-	if err := membership.New(s.Platform).AcceptInvitations(ctx, u, how.SSO); err != nil {
-		s.Log.ErrorContext(ctx, "invitations not accepted", "user", u.ID, "error", err)
-	}
 	a, err := s.listOrganisations(ctx, u, how.SSO)
 	if err != nil {
 		return LoggedIn{}, err

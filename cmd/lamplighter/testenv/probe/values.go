@@ -77,7 +77,26 @@ func (c *Caller) Settle(t *testing.T, number string) Values {
 	maps.Copy(e, c.listen(number))
 	maps.Copy(e, c.scale(t, number, account))
 	maps.Copy(e, c.event(t, number, account))
+	maps.Copy(e, c.beInvited(t, number))
 	return e
+}
+
+// beInvited saves a view, and makes an organization that invites the caller.
+func (c *Caller) beInvited(t *testing.T, number string) Values {
+	t.Helper()
+	var view struct{ ID string }
+	c.Call(http.MethodPost, "/resources/views", map[string]any{
+		"name": "View of " + number, "filters": map[string][]string{"search": {number}}, "shared": true,
+	}, &view)
+	var self struct{ Email string }
+	c.Call(http.MethodGet, "/users/me", nil, &self)
+	host := c.Service.NewOwner("host-of-" + number + "@example.com")
+	host.Call(http.MethodPost, "/users", map[string]string{"email": self.Email}, nil)
+	var all struct{ Items []struct{ ID string } }
+	if c.Call(http.MethodGet, "/invitations", nil, &all); len(all.Items) == 0 {
+		t.Fatalf("%s has no invitation", self.Email)
+	}
+	return Values{"viewID": view.ID, "invitationID": all.Items[0].ID}
 }
 
 // listen makes a webhook with a failed delivery, because no server listens at its address, and an integration.
@@ -287,7 +306,7 @@ var Yesterday = clock.System{}.Now().Truncate(24*time.Hour).AddDate(0, 0, -1)
 // IDPattern matches an id of the service.
 var IDPattern = regexp.MustCompile(
 	`\b(usr|org|corg|ca|res|grp|act|bulk|job|aud|team|role|asgn|pat|sch|cal|ovr|wake|bud|dash|rule|tagp|chn|sub|ntf|` +
-		`whk|int|dlv|asp|evt)_[0-9a-z]{26}\b`)
+		`whk|int|dlv|asp|evt|inv|view)_[0-9a-z]{26}\b`)
 
 // IssuedIDs returns the ids in texts.
 func IssuedIDs(texts map[string]string) map[string]bool {

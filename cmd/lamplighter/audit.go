@@ -58,7 +58,7 @@ func auditVerify(ctx context.Context, args []string, stdin io.Reader, stdout io.
 	f := newCommandFlags("lamplighter audit verify")
 	f.StringVar(&p.head, "head", "",
 		"a hash that was kept from an earlier look (hash of GET /audit-logs/verify); it has to occur")
-	p.anchors.flags(f)
+	p.anchors.flags(f.FlagSet)
 	f.Int64Var(&p.row, "row", 0, "of -head: the number of its row (lastSeq of the same look)")
 	if err := f.parseArgs(args, stdout); err != nil {
 		return ignoreHelp(err)

@@ -63,6 +63,7 @@ func TestAnchors_AnOlderCopyOfTheStoreIsDetected(t *testing.T) {
 	for i := range 3 {
 		owner.Call(http.MethodPost, "/resource-groups", map[string]any{"name": fmt.Sprint("lost ", i)}, nil)
 	}
+	verifyAnchored(owner) // links what waits
 	e.Stop()
 	anchorNight(t, dir)
 	e.Restart()

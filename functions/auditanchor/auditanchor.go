@@ -20,7 +20,7 @@ import (
 
 const (
 	stretch  = 10 * time.Minute // after it, the other files of the night before are kept
-	notAgain = 20 * time.Hour   // a night is over for so long: a service that starts often makes no more
+	notAgain = 20 * time.Hour   // between two nights: a service that starts often makes no more
 	pageSize = 500
 )
 
@@ -107,7 +107,10 @@ func (n *notary) anchorAll(ctx context.Context) (Anchored, error) {
 			return n.organizations(ctx, shard)
 		})
 	}
-	n.fail(n.book.Add(ctx, n.AnchorKeys, &n.night))
+	if err = n.book.Add(ctx, n.AnchorKeys, &n.night); fault.Is(err, fault.Conflict) {
+		return Anchored{Early: true}, nil // another run was faster, and reports
+	}
+	n.fail(err)
 	return n.did, errors.Join(n.errs...)
 }
 
@@ -125,7 +128,7 @@ func (n *notary) anchorFile(ctx context.Context, name string, chains func(contex
 		return
 	}
 	was, err := n.book.Leaves(ctx, &n.last, name)
-	if err != nil {
+	if err != nil && !n.last.At.Before(n.Settings.Epoch) { // after a restore, the chains may begin anew
 		keep(err)
 		return
 	}

@@ -11,10 +11,10 @@ import (
 )
 
 // maxVerifyTime is how long one answer may read: the gateway waits 29 seconds, and the last page must be read, too.
-const maxVerifyTime = 16 * time.Second
+const maxVerifyTime = 15 * time.Second
 
 // anchorTime is how long an answer waits for the anchor.
-const anchorTime = 6 * time.Second
+const anchorTime = 4 * time.Second
 
 type verifyInput struct {
 	Cursor string `query:"cursor" maxLength:"128" doc:"next of the previous answer; default: the first row"`

@@ -44,6 +44,8 @@ func (v *service) graphs(s Stage) []graph {
 		{"Pending work", labelled(
 			lamplighter("oldestPendingSeconds-"+s.Name, "Maximum"), lamplighter("parkedWork-"+s.Name, "Sum"))},
 		{"Queues", labelled(v.visible("DeadLetters"), v.visible("StoppedExecutions"))},
+		{"Refused credentials", labelled(
+			measured(s, "refusedLogIns"), measured(s, "refusedCodes"), measured(s, "refusedTokens"))},
 		{"Log", labelled(lamplighter("errors-"+s.Name, "Sum"), lamplighter("limits-"+s.Name, "Sum"))},
 		{"Refused credentials", labelled(lamplighter("refusedCredentials-"+s.Name, "Sum"))},
 	}

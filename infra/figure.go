@@ -32,6 +32,12 @@ func lamplighter(name, statistic string) figure {
 	return figure{Space: "Lamplighter", Name: name, Statistic: statistic, Label: name}
 }
 
+// measured returns a metric that functions write in their log lines (shared/api/platform/metrics.go), summed over the
+// stage.
+func measured(s Stage, name string) figure {
+	return figure{"Lamplighter", name, "stage", jsii.String(s.Name), "Sum", name}
+}
+
 // requests returns a metric of the API.
 func (v *service) requests(s Stage, name, statistic string) figure {
 	return figure{

@@ -6,16 +6,15 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/people/attempts"
 )
 
 // Declaration lists the resources that this function uses.
 var Declaration = platform.Declaration{
 	Name:    "auditlogs",
 	Secrets: []platform.Secret{platform.PepperSecret},
-	Access: table.Access{
-		Reads:   []table.Partition{audit.DuePartition},
-		Writes:  []table.Partition{audit.WaitingPartition},
+	Access: attempts.Access.With(table.Access{
 		Appends: []table.Partition{audit.Partition, identity.MetaPartition},
-	},
+	}),
 	Calls: []string{anchor.Worker},
 }

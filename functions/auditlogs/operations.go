@@ -28,9 +28,12 @@ func operations(s *service) *rest.Group {
 		ID: "listAuditLogs", Method: http.MethodGet, Path: rows, Policy: policy, Statuses: invalid,
 		Summary: "Search the audit log",
 		Description: "One row for each request that changed something in the organization, and for each refused " +
-			"request, newest first. Requests that the gateway refuses (401, 429) leave no row. Secrets are " +
-			"[redacted] before a row is written. from and to are cheap and exact for any number of rows; another " +
-			"filter searches the newest 10,000 rows between them.",
+			"request, newest first. Refused log-ins, codes and tokens of members, used codes and password resets are " +
+			"rows of the category platform. One row stands for many of them, and changes.after has their count. The " +
+			"actor of such a row is the member whose address or token was used; another person may have used it. Other " +
+			"requests that the gateway refuses (401, 429) leave no row. Secrets are [redacted] before a row is " +
+			"written. from and to are cheap and exact for any number of rows; another filter searches the newest " +
+			"10,000 rows between them.",
 	}, s.listRows)
 	rest.Handle(g, rest.Op{
 		ID: "verifyAuditLogs", Method: http.MethodGet, Path: rows + "/verify", Policy: policy, Statuses: invalid,

@@ -46,6 +46,7 @@ func TestFiftyWrongGuessesAtOnceHitNothingAndKillTheCode(t *testing.T) {
 	h := newFixture(t).quickly()
 	h.register()
 	code := h.requestResetCode()
+	h.forgetClients()
 	s := h.s
 	var looks atomic.Int64
 	runTogether(50, func(i int) {
@@ -241,7 +242,6 @@ func TestFieldsThatNobodyAskedForAreIgnored(t *testing.T) {
 
 // check 17.
 func TestResettingThePassword(t *testing.T) {
-	const fresh = "seven dim candles"
 	ticketOf := func(h *fixture) map[string]any {
 		got := h.want(200, "PATCH", "/auth/otp/validate",
 			map[string]any{"email": ada, "otp": h.requestResetCode(), "purpose": passwordReset})

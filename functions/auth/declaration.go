@@ -7,7 +7,10 @@ import (
 	"lamplighter.dev/shared/engine/mail"
 	"lamplighter.dev/shared/engine/ratelimit"
 	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/people/accounts"
+	"lamplighter.dev/shared/people/attempts"
+	"lamplighter.dev/shared/people/erasure"
 	"lamplighter.dev/shared/people/membership"
 )
 
@@ -15,11 +18,17 @@ import (
 var Declaration = platform.Declaration{
 	Name:    "auth",
 	Secrets: []platform.Secret{platform.PepperSecret, platform.GoogleSecret, platform.GitHubSecret},
-	Routes:  []string{"/auth", "/auth/logout", "/auth/{provider}", "/auth/{provider}/{proxy+}"},
+	Routes: []string{
+		"/auth", "/auth/account", "/auth/logout", "/auth/password/change", "/auth/sessions", "/auth/sessions/{proxy+}",
+		"/auth/{provider}", "/auth/{provider}/{proxy+}",
+	},
 	Access: rest.Access.With(membership.Access, table.Access{Writes: []table.Partition{
 		identity.AddressPartition, accounts.IdentityPartition, identity.SessionPartition,
 		codePrefix + "*", ticketPrefix + "*", oauthLoginPrefix + "*", ratelimit.Partition, mail.Partition,
+		workqueue.Partition,
+		attempts.Partition,
 	}}),
+	Starts:  []string{erasure.Machine},
 	Seals:   []string{mail.Secret},
 	Samples: []string{"log-in"},
 }

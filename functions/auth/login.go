@@ -40,18 +40,11 @@ func (s *service) logIn(ctx context.Context, in *logInInput) (sessions.LoggedIn,
 		return sessions.LoggedIn{}, err
 	}
 	ctx = withAuthPartitions(ctx)
-	forgive, err := s.countLoginFailure(ctx, address)
+	u, err := s.logInByPassword(ctx, address, in.Body.Password)
 	if err != nil {
 		return sessions.LoggedIn{}, err
 	}
-	u, err := s.authenticate(ctx, address, in.Body.Password)
-	if !fault.Is(err, fault.Unauthenticated) {
-		forgive(ctx)
-	}
-	if err != nil {
-		return sessions.LoggedIn{}, err
-	}
-	return s.sessions.Begin(ctx, u, sessions.Options{Org: in.Body.TenantID})
+	return s.sessions.Begin(ctx, u, sessions.Options{Org: in.Body.TenantID, Method: identity.LoginEmail})
 }
 
 // logInByToken logs in a person by a Google ID token that the client has obtained.
@@ -66,25 +59,23 @@ func (s *service) logInByToken(ctx context.Context, in *logInInput) (sessions.Lo
 	if err != nil {
 		return sessions.LoggedIn{}, err
 	}
-	return s.logInByClaim(ctx, claim, in.Body.TenantID)
+	return s.logInByClaim(ctx, claim, sessions.Options{Org: in.Body.TenantID, Method: identity.LoginGoogle})
 }
 
 // logInByClaim logs in a person whose identity a provider confirms.
-func (s *service) logInByClaim(ctx context.Context, c accounts.Claim, org string) (sessions.LoggedIn, error) {
+func (s *service) logInByClaim(ctx context.Context, c accounts.Claim, how sessions.Options) (sessions.LoggedIn,
+	error,
+) {
 	u, err := s.accounts.FindOrCreateByIdentity(ctx, c)
 	if err != nil {
 		return sessions.LoggedIn{}, err
 	}
-	return s.sessions.Begin(ctx, u, sessions.Options{Org: org})
+	return s.sessions.Begin(ctx, u, how)
 }
 
-// authenticate checks address and password. It reveals problems of an account only to a caller who knows its
-// password.
-func (s *service) authenticate(ctx context.Context, address, password string) (identity.User, error) {
-	u, err := s.accounts.Find(ctx, address)
-	if err != nil {
-		return u, err
-	}
+// authenticate checks the password of an account, or of none. It reveals problems of an account only to a caller who
+// knows its password.
+func (s *service) authenticate(ctx context.Context, u identity.User, password string) (identity.User, error) {
 	right, weak, err := s.passwords.verifyPassword(ctx, password, u.Password)
 	switch {
 	case err != nil:

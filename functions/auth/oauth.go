@@ -108,7 +108,7 @@ func (s *service) completeOAuth(ctx context.Context, in *completeOAuthInput) (se
 	if err != nil {
 		return sessions.LoggedIn{}, err
 	}
-	return s.logInByClaim(ctx, claim, v.Org)
+	return s.logInByClaim(ctx, claim, sessions.Options{Org: v.Org, Method: v.Provider})
 }
 
 // useOAuthLogin returns the sign-in of a state and ends it.

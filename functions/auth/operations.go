@@ -20,8 +20,12 @@ func mountOperations(s *service) *rest.Group {
 	g := rest.NewGroup("Authentication")
 	registerSignUp(g, s)
 	registerPasswords(g, s)
+	registerLinks(g, s)
 	registerLogin(g, s)
 	registerOAuth(g, s)
+	registerSessions(g, s)
+	registerPasswordChange(g, s)
+	registerAccountEnd(g, s)
 	return g
 }
 
@@ -51,6 +55,10 @@ type Message struct {
 	Message string `json:"message" doc:"The result, or the next step"`
 }
 
+const mailLimits = "From one place, one mail a minute and five an hour go to one address at most, from all places " +
+	"ten an hour. A mail has a code, and a link to a page that sets a new password, which wrong and newer codes do " +
+	"not invalidate."
+
 func registerSignUp(g *rest.Group, s *service) {
 	op := publicOp("signUp", http.MethodPost, "/auth/signup", "Create an account")
 	op.Description = "A code is mailed to the address; validate it with PATCH /auth/otp/validate, then log in. An " +
@@ -61,26 +69,27 @@ func registerSignUp(g *rest.Group, s *service) {
 
 	op = publicOp("requestVerification", http.MethodPost, "/auth/email/verify",
 		"Ask for a code that verifies an e-mail address")
-	op.Description = "The answer is the same whether or not the address is known. One code a minute and five an hour " +
-		"are mailed to one address at most."
+	op.Description = "The answer is the same whether or not the address is known. " + mailLimits
 	rest.Handle(g, op, s.requestVerification)
 
 	op = publicOp("validateCode", http.MethodPatch, "/auth/otp/validate", "Use a one-time code")
-	op.Description = "A code has 6 digits, is good for 10 minutes and dies at the fifth try. A newer code replaces it."
-	rest.Handle(g, op, s.validateCode)
+	op.Description = "A code has 6 digits, is good for 10 minutes and dies at the fifth try. A newer code replaces " +
+		"it. After 15 wrong codes of an address in a day, or 30 in a year, its mails have a link alone, which sets a " +
+		"password and verifies the address; devices and sources that have logged in to the account before have " +
+		"counts of their own."
+	rest.Handle(g, op, s.validateCodeCounted)
 }
 
 func registerPasswords(g *rest.Group, s *service) {
 	op := publicOp("forgetPassword", http.MethodPost, "/auth/password/forget",
 		"Ask for a code that resets the password")
-	op.Description = "The answer is always the same. One code a minute and five an hour are mailed to one " +
-		"address at most."
+	op.Description = "The answer is always the same. " + mailLimits
 	rest.Handle(g, op, s.requestPasswordReset)
 
 	op = publicOp("resetPassword", http.MethodPatch, "/auth/password/reset", "Set a new password")
-	op.Description = "With the resetToken that PATCH /auth/otp/validate gave, or with e-mail and code. Every session " +
-		"of the user ends."
-	rest.Handle(g, op, s.resetPassword)
+	op.Description = "With the resetToken that PATCH /auth/otp/validate gave, with the end of the link in a mail as " +
+		"resetToken, or with e-mail and code. Every session of the user ends."
+	rest.Handle(g, op, s.resetPasswordCounted)
 }
 
 func registerLogin(g *rest.Group, s *service) {
@@ -88,9 +97,10 @@ func registerLogin(g *rest.Group, s *service) {
 	op.Description = "Begins a session in the organization tenantID, or in the first one of the user. A user " +
 		"without an organization creates one with POST /organisations, then refreshes. 403: the password is right, " +
 		"but the address is not verified yet, or the organization is not one of the user's, or wants single " +
-		"sign-on; or too many log-ins failed, of this address or from where the request comes."
+		"sign-on; or too many log-ins failed, of this address or from where the request comes. A log-in sets a " +
+		"cookie, which lets this device log in while the log-ins of others fail."
 	op.Credentials = true
-	rest.Handle(g, op, s.logIn)
+	rest.Handle(g, op, remembering(s, s.logInCounted))
 
 	op = publicOp("refresh", http.MethodPost, "/auth/refresh", "Exchange a refresh token for new tokens")
 	op.Description = "The refresh token dies by this. Using it again within 10 seconds is 401 and nothing more, so " +
@@ -131,7 +141,7 @@ func registerOAuth(g *rest.Group, s *service) {
 			"Google does for gmail.com and Workspace domains; else 403: log in with the password. 401: the state " +
 			"or the code is unknown, used, expired or of another provider, or the person did not agree.",
 		Public: true, Writes: true, Statuses: []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound},
-	}, s.completeOAuth)
+	}, remembering(s, s.completeOAuth))
 }
 
 func (s *service) getSigningKeys(ctx context.Context, _ *struct{}) (rest.Raw, error) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/engine/ratelimit"
 	"lamplighter.dev/shared/foundation/fault"
@@ -13,20 +12,22 @@ import (
 // These rules limit how often something may be done. A source is the network address of requests; many people may
 // share one.
 var (
-	// mailed to one address for one purpose.
-	codesPerMinute       = ratelimit.Rule{Name: "codes-at-once", Max: 1, Per: time.Minute}
-	codesPerHour         = ratelimit.Rule{Name: "codes", Max: 5, Per: time.Hour} // the same
+	// mailed to one address for one purpose, by the place that asks for them: a stranger does not use up the owner's.
+	codesPerMinute = ratelimit.Rule{Name: "codes-at-once", Max: 1, Per: time.Minute}
+	codesPerHour   = ratelimit.Rule{Name: "codes", Max: 5, Per: time.Hour} // the same
+	// mailed to one address for one purpose, by the standing of those who ask: the mailbox is not flooded.
+	codesPerAddress = map[standing]ratelimit.Rule{
+		stranger:    {Name: "codes-stranger", Max: 10, Per: time.Hour},
+		knownSource: {Name: "codes-known-source", Max: 10, Per: time.Hour},
+		knownDevice: {Name: "codes-known-device", Max: 10, Per: time.Hour},
+	}
 	codesPerSource       = ratelimit.Rule{Name: "codes-source", Max: 20, Per: time.Hour}
 	signUpsPerSource     = ratelimit.Rule{Name: "signups-source", Max: 20, Per: time.Hour}
 	codeTriesPerSource   = ratelimit.Rule{Name: "otp-source", Max: 60, Per: 15 * time.Minute}
 	refreshesPerSource   = ratelimit.Rule{Name: "refresh-source", Max: 1000, Per: 15 * time.Minute}
 	oauthLoginsPerSource = ratelimit.Rule{Name: "signin-source", Max: 300, Per: 15 * time.Minute}
-
-	// of one address at one source.
-	loginFailuresPerAddressAndSource = ratelimit.Rule{Name: "login", Max: 10, Per: 15 * time.Minute}
-	loginFailuresPerSource           = ratelimit.Rule{Name: "login-source", Max: 100, Per: 15 * time.Minute}
-	// of one address, wherever they come from.
-	loginFailuresPerAddress = ratelimit.Rule{Name: "login-address", Max: 50, Per: time.Hour}
+	// wrong passwords, of any addresses
+	loginFailuresPerSource = ratelimit.Rule{Name: "login-source", Max: 100, Per: 15 * time.Minute}
 )
 
 // requestSource returns the network source of the request in ctx.
@@ -61,27 +62,9 @@ type rateLimitUse struct {
 	who string
 }
 
-// countLoginFailure counts a log-in as failed before its password is checked, so that concurrent guesses get no more
-// tries than sequential ones. It counts also for addresses without an account. The order of the rules prevents one
-// source from using up the tries of an address. Call forgive after a successful log-in.
-func (s *service) countLoginFailure(ctx context.Context, address string) (forgive func(context.Context), err error) {
-	who, from, at := identity.Digest(s.Settings.Pepper, "email", address), requestSource(ctx), s.Clock.Now()
-	uses := []rateLimitUse{
-		{loginFailuresPerAddressAndSource, who + " " + from},
-		{loginFailuresPerSource, from},
-		{loginFailuresPerAddress, who},
+// returnRateLimit gives back a use that was counted at the time at.
+func (s *service) returnRateLimit(ctx context.Context, u rateLimitUse, at time.Time) {
+	if err := ratelimit.ReturnUse(ctx, s.Table, at, u.Rule, u.who); err != nil {
+		s.Log.ErrorContext(ctx, "a limit was not given back", "rule", u.Name, "error", err.Error())
 	}
-	for _, u := range uses {
-		if err = s.takeRateLimit(ctx, u.Rule, u.who); err != nil {
-			return nil, err
-		}
-	}
-	return func(ctx context.Context) {
-		ctx = context.WithoutCancel(ctx) // who went away has not failed either
-		for _, u := range uses {
-			if err := ratelimit.ReturnUse(ctx, s.Table, at, u.Rule, u.who); err != nil {
-				s.Log.ErrorContext(ctx, "a limit was not given back", "rule", u.Name, "error", err.Error())
-			}
-		}
-	}, nil
 }

@@ -44,7 +44,7 @@ func (s *service) logOut(ctx context.Context, in *logOutInput) (Message, error) 
 		}
 	}
 	if caller.Session != "" {
-		if err := s.sessions.End(ctx, caller.Session); err != nil {
+		if err := s.sessions.End(ctx, caller.User, caller.Session); err != nil {
 			return Message{}, err
 		}
 	}

@@ -21,9 +21,13 @@ const (
 
 // ticket lets the user replace the password, once.
 type ticket struct {
+	// the account; empty for the link of a mail that was never sent
 	User  string `json:"user"`
-	Epoch int64  `json:"epoch"` // User.Epoch: a ticket ends with the sessions of its time
+	Epoch int64  `json:"epoch"` // User.CredentialEpoch: a ticket ends with the sessions of its time
 }
+
+// ticketFor returns a ticket for the account of u as it is now.
+func ticketFor(u identity.User) ticket { return ticket{u.ID, u.CredentialEpoch()} }
 
 func (s *service) ticketKey(token string) table.Key {
 	return table.Key{PK: ticketPrefix + identity.Digest(s.Settings.CodeKey(), "ticket", token), SK: "T"}
@@ -36,7 +40,7 @@ func (s *service) exchangeCodeForTicket(ctx context.Context, user string, use ta
 		return Validated{}, err
 	}
 	token := ticketMark + rand.Text() + rand.Text()
-	it, err := table.NewItem(s.ticketKey(token), ticket{u.ID, u.Epoch})
+	it, err := table.NewItem(s.ticketKey(token), ticketFor(u))
 	if err != nil {
 		return Validated{}, err
 	}
@@ -85,7 +89,7 @@ func (s *service) resetPassword(ctx context.Context, in *resetInput) (Message, e
 	if err = checkPassword(in.Body.Password, u.Email); err != nil { // once more: now the address is known
 		return Message{}, err
 	}
-	if err = s.setPassword(ctx, u, in.Body.Password, use); err != nil {
+	if err = s.completeReset(ctx, u, in.Body.Password, use); err != nil {
 		return Message{}, err
 	}
 	return Message{"the password is changed and every session has ended: log in with it"}, nil
@@ -143,11 +147,25 @@ func (s *service) authorizeByTicket(ctx context.Context, token string) (u identi
 	if err != nil {
 		return u, use, fmt.Errorf("read reset ticket: %w", err)
 	}
+	if t.User == "" {
+		return u, use, over
+	}
 	u, err = s.findResetUser(ctx, t.User)
-	if err == nil && u.Epoch != t.Epoch {
+	if fault.Is(err, fault.Unauthenticated) || err == nil && (u.CredentialEpoch() != t.Epoch || u.Disabled) {
 		err = over
 	}
 	return u, table.Delete(k, table.Exists()), err
+}
+
+// completeReset sets a new password. The known devices and sources of the account are forgotten, apart from the client
+// of this request.
+func (s *service) completeReset(ctx context.Context, u identity.User, password string, use table.Write) error {
+	if err := s.setPassword(ctx, u, password, use); err != nil {
+		return err
+	}
+	s.rememberClient(ctx, u.ID)
+	s.countReset(ctx, u)
+	return nil
 }
 
 // setPassword ends every session by incrementing the user's epoch, and mails the user. A person who read the code

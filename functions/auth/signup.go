@@ -88,19 +88,23 @@ func (s *service) isContested(ctx context.Context, password string, old identity
 // password it confirms. The account then begins without a password, and the person who confirms the address sets one
 // by a reset.
 func (s *service) storeSignUp(ctx context.Context, u, old identity.User, contested bool) error {
-	template := mail.VerifyAddress
+	o := codeOrder{
+		purpose: verification, address: u.Email, user: u.ID, template: mail.VerifyAddress, ticket: ticketFor(u),
+		counted: true,
+		asker: client{address: identity.Digest(s.Settings.Pepper, "email", u.Email), source: requestSource(ctx)},
+	}
 	if contested {
-		u.Password, template = "", mail.VerifyContested
+		u.Password, o.template = "", mail.VerifyContested
 	}
 	if old.Verified {
-		return s.issueCode(ctx, codeOrder{purpose: verification, address: u.Email, template: mail.AccountExists})
+		o.user, o.ticket, o.template = "", ticket{}, mail.AccountExists
+		return s.issueCode(ctx, o)
 	}
 	writes, err := s.accounts.RegisterWrites(u, old)
 	if err != nil {
 		return err
 	}
-	return s.issueCode(ctx, codeOrder{purpose: verification, address: u.Email, user: u.ID, template: template},
-		writes...)
+	return s.issueCode(ctx, o, writes...)
 }
 
 // CodeRequest is the body of the operations that mail a code.
@@ -131,9 +135,13 @@ func (s *service) mailCode(ctx context.Context, purpose, email string, t mail.Te
 	if err != nil {
 		return err
 	}
-	o := codeOrder{purpose, address, u.ID, t, requestSource(ctx)}
+	asker, err := s.identifyClient(ctx, address, u)
+	if err != nil {
+		return err
+	}
+	o := codeOrder{purpose: purpose, address: address, user: u.ID, template: t, ticket: ticketFor(u), asker: asker}
 	if u.ID == "" || u.Disabled || (purpose == verification && u.Verified) {
-		o.user, o.template = "", mail.Nothing
+		o.user, o.ticket, o.template = "", ticket{}, mail.Nothing
 	}
 	return s.issueCode(ctx, o)
 }
@@ -171,5 +179,9 @@ func (s *service) validateCode(ctx context.Context, in *validateInput) (Validate
 	}
 	verify := table.Update(identity.UserKey(user),
 		[]table.Change{table.Set("verified", true), table.Set("updated", s.Clock.Now())}, table.Exists())
-	return Validated{Verified: true}, s.commitOnce(ctx, use, verify)
+	if err = s.commitOnce(ctx, use, verify); err != nil {
+		return Validated{}, err
+	}
+	s.rememberClient(ctx, user)
+	return Validated{Verified: true}, nil
 }

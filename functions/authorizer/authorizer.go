@@ -16,6 +16,7 @@ import (
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/memo"
+	"lamplighter.dev/shared/people/attempts"
 )
 
 // Function is a Lambda authorizer of type REQUEST. For an error with the text "Unauthorized" API Gateway answers 401,
@@ -27,9 +28,10 @@ var errUnauthorized = errors.New("Unauthorized") //nolint:staticcheck,revive // 
 
 type authorizer struct {
 	*platform.Platform
-	rateLimit *orgRateLimit
+	rateLimit *requestLimit
 	rows      rowCaches
 	patUsers  patUserCache
+	attempts  *attempts.Attempts
 }
 
 // rowCaches map the contents of rows to their decoded values. Every request reads its rows again, but decodes a row
@@ -45,7 +47,7 @@ type rowCaches struct {
 
 // Handler returns the authorizer of p.
 func Handler(p *platform.Platform) Function {
-	a := &authorizer{Platform: p, rateLimit: newOrgRateLimit(p), rows: rowCaches{
+	a := &authorizer{Platform: p, rateLimit: newRequestLimit(p), attempts: attempts.New(p), rows: rowCaches{
 		memo.New(decodeSession), memo.New(decodeUser), memo.New(decodeRow[identity.Member]),
 		memo.New(decodeRow[identity.Access]),
 		memo.New(decodeRow[identity.PAT]), memo.New(decodeRow[identity.OrganisationRecord]),
@@ -71,6 +73,8 @@ func decodeUser(row []byte) (identity.User, error) {
 type identified struct {
 	identity.Caller
 	noteUse func(context.Context)
+	// countsUser is set if the user's own limit can be reached before those of the organizations
+	countsUser bool
 }
 
 // authorize decides about a request, and logs the store usage for the request's organization.
@@ -93,12 +97,13 @@ func (a *authorizer) decide(ctx context.Context, r *Request) (e identified,
 	e, err = a.identify(ctx, r)
 	if fault.Is(err, fault.Unauthenticated) {
 		a.Log.DebugContext(ctx, "refused a credential", "why", err.Error(), "ip", r.RequestContext.Identity.SourceIP)
+		a.countRefused(ctx, err, r)
 		return e, out, errUnauthorized
 	}
 	if err != nil {
 		return e, out, fmt.Errorf("authorize: %w", err)
 	}
-	if !a.rateLimit.takeOne(ctx, rateLimitKey(e.Caller)) {
+	if !a.rateLimit.takeOne(ctx, limitsOf(e)...) {
 		return e, newPolicy(e.User, "Deny", nil), nil
 	}
 	if e.noteUse != nil {
@@ -107,13 +112,23 @@ func (a *authorizer) decide(ctx context.Context, r *Request) (e identified,
 	return e, newPolicy(e.User, "Allow", identity.EncodeCaller(e.Caller)), nil
 }
 
-// rateLimitKey returns the key of the caller's request limit: the organization, or the user if there is none.
-func rateLimitKey(c identity.Caller) string {
-	if c.Org != "" {
-		return c.Org
+// limitsOf returns the limits that a request of the caller counts against: that of the organization, or else of the user
+// outside of all organizations, and that of the user over all organizations.
+func limitsOf(e identified) []limit {
+	switch {
+	case e.Org == "":
+		return []limit{{e.User, perMinute}}
+	case e.countsUser:
+		return []limit{{e.Org, perMinute}, {allPrefix + e.User, perUserMinute}}
 	}
-	return c.User
+	return []limit{{e.Org, perMinute}}
 }
+
+// countsUser reports whether the requests of u are counted over all organizations. Nobody can reach the limit in so few
+// organizations that the sum of their limits is no more than it. Most users belong to one organization, and cost
+// nothing more. The number of organizations is unknown for users who have not logged in or refreshed a session since an
+// earlier version of the service; their requests are not counted.
+func countsUser(u identity.User) bool { return u.Organisations*perMinute > perUserMinute }
 
 // identify returns the holder of the credential of a request.
 func (a *authorizer) identify(ctx context.Context, r *Request) (identified, error) {
@@ -124,8 +139,7 @@ func (a *authorizer) identify(ctx context.Context, r *Request) (identified, erro
 	case identity.IsPAT(credential):
 		return a.identifyByPAT(ctx, credential, headerValues(r, organisationHeader))
 	}
-	c, err := a.identifyBySession(ctx, credential)
-	return identified{Caller: c}, err
+	return a.identifyBySession(ctx, credential)
 }
 
 func refuseRequest(why string) error { return fault.New(fault.Unauthenticated, "%s", why) }

@@ -31,6 +31,7 @@ func enterOrg(fx *apitest.Fixture, org string) string {
 	fx.Put(identity.UserKey(user), identity.User{ID: user, Email: "ada@example.com", Verified: true})
 	fx.Put(identity.SessionKey(sid), identity.Session{
 		ID: sid, User: user, Org: org, State: identity.SessionLive, Absolute: now.Add(24 * time.Hour).Unix(),
+		Created: now,
 	})
 	if org != "" {
 		fx.Put(identity.MemberKey(org, user), identity.Member{User: user, Grants: apitest.Roles(grant.Operator)})
@@ -40,9 +41,14 @@ func enterOrg(fx *apitest.Fixture, org string) string {
 
 func signToken(fx *apitest.Fixture, org string) string {
 	fx.Helper()
+	return signTokenOf(fx, user, sid, org)
+}
+
+func signTokenOf(fx *apitest.Fixture, user, session, org string) string {
+	fx.Helper()
 	now := fx.Platform.Clock.Now()
 	token, err := fx.Tokens.Sign(context.Background(), token.Claims{
-		User: user, Org: org, Session: sid, ID: "jti_1", Issued: now, Expires: now.Add(token.TTL),
+		User: user, Org: org, Session: session, ID: "jti_1", Issued: now, Expires: now.Add(token.TTL),
 	})
 	fx.Must(err)
 	return "Bearer " + token

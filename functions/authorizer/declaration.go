@@ -4,6 +4,7 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/people/attempts"
 )
 
 // Declaration lists the resources that this function uses.
@@ -15,7 +16,7 @@ var Declaration = platform.Declaration{
 			identity.MetaPartition, identity.MemberPartition, identity.UserPartition,
 			identity.SessionPartition,
 		},
-		Writes: []table.Partition{identity.PATPartition, "RATE#*"},
+		Writes: []table.Partition{identity.PATPartition, "RATE#*", attempts.Partition},
 	},
 	Samples: []string{"forged-token", "token"},
 }

@@ -23,26 +23,33 @@ func (p userInOrg) rowKeys() []table.Key {
 	return []table.Key{p.userKey(), p.memberKey(), p.accessKey()}
 }
 
-// decodeGrants returns the user's grants in the organization. It refuses a user who is not, or no longer, a member,
+// orgRights are the rights of a user in an organization.
+type orgRights struct {
+	grants []grant.Grant
+	owner  bool
+	access identity.Access // what the organization demands of log-ins
+}
+
+// decodeRights returns the user's rights in the organization. It refuses a user who is not, or no longer, a member,
 // and every user if the organization has ended.
-func (a *authorizer) decodeGrants(p userInOrg, found map[table.Key]table.Item) ([]grant.Grant, error) {
+func (a *authorizer) decodeRights(p userInOrg, found map[table.Key]table.Item) (orgRights, error) {
 	if p.org == "" {
-		return nil, nil
+		return orgRights{}, nil
 	}
 	m, err := a.decodeMember(p, found[p.memberKey()])
 	if err != nil {
-		return nil, err
+		return orgRights{}, err
 	}
 	var access identity.Access // without the row there are no roles besides the system's
 	if row := found[p.accessKey()]; row.Data != nil {
 		if access, err = a.rows.access.Of(row.Data); err != nil {
-			return nil, fmt.Errorf("read roles of %s: %w", p.org, err)
+			return orgRights{}, fmt.Errorf("read roles of %s: %w", p.org, err)
 		}
 	}
 	if access.Ended {
-		return nil, refuseRequest(p.org + " has ended")
+		return orgRights{}, refuseRequest(p.org + " has ended")
 	}
-	return access.ResolveGrants(m.Grants), nil
+	return orgRights{access.ResolveGrants(m.Grants), m.Owns(), access}, nil
 }
 
 func (a *authorizer) decodeMember(p userInOrg, row table.Item) (identity.Member, error) {

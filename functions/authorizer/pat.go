@@ -37,7 +37,8 @@ func (a *authorizer) identifyByPAT(ctx context.Context, secret string, wished []
 	if err != nil {
 		return identified{}, err
 	}
-	return a.identifyPATUser(at, hash, found)
+	e, err := a.identifyPATUser(at, hash, found)
+	return e, refuseUser(at, err)
 }
 
 // identifyPATUser checks the rows of a token, and those of its user in the organization.
@@ -53,7 +54,7 @@ func (a *authorizer) identifyPATUser(at userInOrg, hash string, found map[table.
 	case !t.Live(u, a.Clock.Now(), a.Settings.Epoch):
 		return identified{}, refuseRequest("token " + t.ID + " is over")
 	}
-	grants, err := a.decodeGrants(at, found)
+	rights, err := a.decodeRights(at, found)
 	if err != nil {
 		return identified{}, err
 	}
@@ -62,9 +63,9 @@ func (a *authorizer) identifyPATUser(at userInOrg, hash string, found map[table.
 	}
 	c := identity.Caller{
 		Org: at.org, User: u.ID, Email: u.Email, Method: identity.MethodPAT, SSO: t.SSO != "",
-		Grants: grants,
+		Grants: rights.grants,
 	}
-	return identified{c, a.preparePATUse(hash, t)}, nil
+	return identified{c, a.preparePATUse(hash, t), countsUser(u)}, nil
 }
 
 func (a *authorizer) decodeLivePAT(row table.Item) (identity.PAT, error) {

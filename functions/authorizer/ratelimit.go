@@ -13,64 +13,96 @@ import (
 
 const (
 	perMinute     = 100 // requests of an organization in a clock minute
+	perUserMinute = 300 // requests of a user in a clock minute, over all organizations
 	maxRemembered = 10_000
 	// below the time-out of the function; a request that reaches it passes uncounted, so it is long.
 	countTimeout = 8 * time.Second
+	// allPrefix separates the count of a user over all organizations from the user's count outside of them.
+	allPrefix = "ALL#"
 )
 
-// orgRateLimit counts requests in one item for each organization and clock minute, by a conditional write. The store
+// limit is how many requests `who` has in a clock minute: an organization, or a user.
+type limit struct {
+	who string
+	max int
+}
+
+// requestLimit counts requests in one item for each limit and clock minute, by a conditional write. The store
 // serializes the writes of an item, so the count is exact for any number of authorizers.
-type orgRateLimit struct {
+type requestLimit struct {
 	*platform.Platform
 
 	mu    sync.Mutex
 	spent map[string]int64 // whose minute is known to be used up, and which: a count only grows, so this stays true
 }
 
-func newOrgRateLimit(p *platform.Platform) *orgRateLimit {
-	return &orgRateLimit{Platform: p, spent: map[string]int64{}}
+func newRequestLimit(p *platform.Platform) *requestLimit {
+	return &requestLimit{Platform: p, spent: map[string]int64{}}
 }
 
-// takeOne uses up one request of who's current minute, and reports whether there was one. If the store throttles the
-// counter, who is far above the limit. If it fails otherwise, the request passes: a failing counter must not stop the
-// service.
-func (m *orgRateLimit) takeOne(ctx context.Context, who string) bool {
+// takeOne uses up one request of the current minute of each limit, and reports whether each had one. A minute that is
+// known to be used up takes nothing from the others. The counts are written at the same time, so a second one takes no
+// more time. They are no transaction: one transaction on the item of an organization would delay its other requests.
+func (m *requestLimit) takeOne(ctx context.Context, limits ...limit) bool {
 	now := m.Clock.Now().Truncate(time.Minute)
-	if m.isSpent(who, now.Unix()) {
-		return false
+	for _, l := range limits {
+		if m.isSpent(l.who, now.Unix()) {
+			return false
+		}
 	}
-	err := m.countRequest(ctx, who, now)
+	if len(limits) == 1 {
+		return m.takeOf(ctx, limits[0], now)
+	}
+	var wg sync.WaitGroup
+	passed := make([]bool, len(limits))
+	for i, l := range limits {
+		wg.Go(func() { passed[i] = m.takeOf(ctx, l, now) })
+	}
+	wg.Wait()
+	for _, ok := range passed {
+		if !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// takeOf uses up one request of a limit. If the store throttles the counter, the requests are far above the limit. If
+// it fails otherwise, the request passes: a failing counter must not stop the service.
+func (m *requestLimit) takeOf(ctx context.Context, l limit, now time.Time) bool {
+	err := m.countRequest(ctx, l, now)
 	if _, full := errors.AsType[*table.ConditionError](err); full {
-		m.rememberSpent(who, now.Unix())
+		m.rememberSpent(l.who, now.Unix())
 		return false
 	}
 	if errors.Is(err, table.ErrThrottled) {
 		return false
 	}
 	if err != nil {
-		m.Log.ErrorContext(ctx, "the request counter fails: requests pass uncounted", "org", who, "error", err.Error())
+		m.Log.ErrorContext(ctx, "the request counter fails: requests pass uncounted", "of", l.who, "error",
+			err.Error())
 	}
 	return true
 }
 
-func (m *orgRateLimit) countRequest(ctx context.Context, who string, now time.Time) error {
+func (m *requestLimit) countRequest(ctx context.Context, l limit, now time.Time) error {
 	ctx, cancel := context.WithTimeout(ctx, countTimeout)
 	defer cancel()
-	pk := "RATE#" + who + "#" + strconv.FormatInt(now.Unix()/60, 10)
+	pk := "RATE#" + l.who + "#" + strconv.FormatInt(now.Unix()/60, 10)
 	_, err := m.Table.Write(table.Within(ctx, pk), table.Update(table.Key{PK: pk, SK: "N"},
 		[]table.Change{table.Add("n", 1), table.Expire(now.Add(10 * time.Minute))},
-		table.Any(table.Lacks("n"), table.Less("n", perMinute))))
+		table.Any(table.Lacks("n"), table.Less("n", l.max))))
 	return err
 }
 
-func (m *orgRateLimit) isSpent(who string, minute int64) bool {
+func (m *requestLimit) isSpent(who string, minute int64) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.spent[who] == minute && minute != 0
 }
 
 // rememberSpent records that a minute is used up. The record is bounded; a missing entry only costs a write.
-func (m *orgRateLimit) rememberSpent(who string, minute int64) {
+func (m *requestLimit) rememberSpent(who string, minute int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if len(m.spent) >= maxRemembered {

@@ -11,30 +11,39 @@ import (
 
 // identifyBySession returns the holder of a session's access token. It reads session, user and membership in one
 // round trip, and refuses an ended one. The organization is the token's; no header changes it.
-func (a *authorizer) identifyBySession(ctx context.Context, token string) (identity.Caller, error) {
+func (a *authorizer) identifyBySession(ctx context.Context, token string) (identified, error) {
 	c, err := a.Tokens.Verify(ctx, token)
 	if err != nil {
-		return identity.Caller{}, err
+		return identified{}, err
 	}
+	caller, err := a.identifySessionUser(ctx, c)
+	return caller, refuseUser(userInOrg{c.User, c.Org}, err)
+}
+
+// identifySessionUser returns the holder of the session that a verified token names.
+func (a *authorizer) identifySessionUser(ctx context.Context, c token.Claims) (identified, error) {
 	at := userInOrg{c.User, c.Org}
 	session := identity.SessionKey(c.Session)
 	found, err := a.readRows(ctx, append(at.rowKeys(), session)...)
 	if err != nil {
-		return identity.Caller{}, err
+		return identified{}, err
 	}
 	u, err := a.decodeLiveUser(found[at.userKey()])
 	if err != nil {
-		return identity.Caller{}, err
+		return identified{}, err
 	}
 	s, err := a.checkSession(c, found[session], u)
 	if err != nil {
-		return identity.Caller{}, err
+		return identified{}, err
 	}
-	grants, err := a.decodeGrants(at, found)
-	return identity.Caller{
+	rights, err := a.decodeRights(at, found)
+	if err == nil {
+		err = a.checkSSO(s, u, rights)
+	}
+	return identified{countsUser: countsUser(u), Caller: identity.Caller{
 		Org: c.Org, User: c.User, Email: u.Email, Session: c.Session, Method: identity.MethodToken, SSO: s.SSO != "",
-		Grants: grants,
-	}, err
+		Grants: rights.grants,
+	}}, err
 }
 
 // checkSession returns the session of a token. It refuses a session that has ended, that belongs to another user or
@@ -49,7 +58,7 @@ func (a *authorizer) checkSession(c token.Claims, row table.Item, u identity.Use
 		return s, fmt.Errorf("read session %s: %w", c.Session, err)
 	case s.State != identity.SessionLive || s.User != c.User || s.Absolute <= a.Clock.Now().Unix():
 		return s, refuseRequest("session " + s.ID + " is over")
-	case s.Epoch != u.Epoch || u.Disabled:
+	case !s.IsOf(u) || u.Disabled:
 		return s, refuseRequest("sessions of " + u.ID + " were ended")
 	case s.Created.Before(a.Settings.Epoch):
 		return s, refuseRequest("session " + s.ID + " is of before the store was restored")

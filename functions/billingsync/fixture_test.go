@@ -55,6 +55,7 @@ const speed = 200
 type fixture struct {
 	*apitest.Fixture
 	clk    *clock.Manual
+	racer  *costRacer
 	store  *table.FaultyStore
 	worker workflow.Handler
 	engine *workflow.Embedded
@@ -80,7 +81,8 @@ func newFixtureWith(t *testing.T, more cloud.Providers) *fixture {
 	clk := clock.NewManual(noon)
 	s := &fixture{Fixture: apitest.On(t, apitest.PlatformAt(t, clk)), clk: clk}
 	s.Clock = clk
-	s.store = table.NewFaultyStore(s.Table, clock.System{})
+	s.racer = &costRacer{Store: s.Table}
+	s.store = table.NewFaultyStore(s.racer, clock.System{})
 	s.Table = s.store
 	s.Settings = platform.Settings{Simulated: true, CustomEndpoints: true, Pepper: s.Settings.Pepper}
 	s.inbox = archive.NewFolderInbox(t.TempDir(), "http://upload.test", []byte("a key"), clk)

@@ -2,11 +2,13 @@ package billingsync
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"lamplighter.dev/shared/domain/billimport"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/pricing"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/foundation/fault"
@@ -15,8 +17,8 @@ import (
 // renewCosts updates the known costs of resources after some months have changed, if the bills of this month or of the
 // last differ from those of the last update. The caller records the import of the months only afterwards: if the
 // process dies before, the repeated import calls renewCosts again. In a large organization, where an update reads and
-// writes megabytes, one update serves all changes of a minute. So does an update that fails: the changed months stay
-// imported.
+// writes megabytes, one update serves all changes of a minute. So does an update that fails, or that others overtake:
+// the changed months stay imported.
 func (w *worker) renewCosts(ctx context.Context, org string, months ...cost.Month) error {
 	if !w.shownWithResources(months) {
 		return nil
@@ -30,9 +32,16 @@ func (w *worker) renewCosts(ctx context.Context, org string, months ...cost.Mont
 			return nil
 		}
 	}
-	if err != nil {
+	if errors.Is(err, pricing.ErrCostsMoved) { // imports of other accounts, as on a first connection
+		w.p.Log.InfoContext(ctx, "costs of resources are updated in some minutes, with those of other imports", "org", org)
+	} else if err != nil {
 		w.p.Log.WarnContext(ctx, "costs of resources are updated some minutes later", "org", org, "error", err.Error())
 	}
+	return w.listRenewal(ctx, org)
+}
+
+// listRenewal has the known costs of the organization's resources updated within minutes.
+func (w *worker) listRenewal(ctx context.Context, org string) error {
 	work, err := billimport.AddRenewal(org, w.p.Clock.Now())
 	if err != nil {
 		return err
@@ -59,7 +68,7 @@ const (
 	discoveryPause   = 30 // seconds
 )
 
-// renew updates the known costs of an organization's resources. For a newly connected account, it first fetches the
+// renew updates the known costs of an organization's resources. If others overtake the update, it lists another one. For a newly connected account, it first fetches the
 // price lists of the account's regions that are not stored yet. A list that fails does not prevent the update; its
 // reader has asked several times, so it is left to the night.
 func (w *worker) renew(ctx context.Context, in Share) (Share, error) {
@@ -69,6 +78,9 @@ func (w *worker) renew(ctx context.Context, in Share) (Share, error) {
 		}
 	}
 	_, err := w.rates.Update(ctx, in.Org)
+	if errors.Is(err, pricing.ErrCostsMoved) {
+		err = w.listRenewal(ctx, in.Org)
+	}
 	in.Done = true
 	return in, err
 }

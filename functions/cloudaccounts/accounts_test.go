@@ -284,9 +284,17 @@ func TestUpdateChangesOnlyWhatIsSent(t *testing.T) {
 		{"a method without credentials", fields{"authMethod": "simulated"}, 400, "credentials", nil},
 		{"an empty name", fields{"name": nil}, 400, "name", nil},
 		{"a name that is taken", fields{"name": "oTHER"}, 409, "oTHER", nil},
-		{"a number", fields{"cloudAccountID": "333"}, 200, "", func(b connection.Account) bool {
-			return b.CloudAccountID == a.CloudAccountID
-		}},
+		{"another number", fields{"cloudAccountID": "333"}, 400, `cloudAccountID: it is "111122223333"`, nil},
+		{"no number", fields{"cloudAccountID": nil}, 400, "cloudAccountID", nil},
+		{"another provider", fields{"provider": "aws"}, 400, `provider: it is "simulated"`, nil},
+		{
+			"its own number and provider", fields{"cloudAccountID": a.CloudAccountID, "provider": "simulated"}, 200, "",
+			func(b connection.Account) bool { return b.CloudAccountID == a.CloudAccountID && b.JobID == nil },
+		},
+		{
+			"a setting that the cloud does not have", fields{"credentials": keys{"sise": "30"}}, 400,
+			"credentials.sise is not a setting", nil,
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -1,7 +1,9 @@
 package cloudaccounts
 
 import (
+	"cmp"
 	"context"
+	"strings"
 
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
@@ -14,6 +16,8 @@ import (
 
 // ChangedAccount is the body of PUT /cloud-accounts/{accountID}.
 type ChangedAccount struct {
+	Provider        rest.Patch[string]             `json:"provider,omitzero" maxLength:"32" doc:"Cannot change; accepted if it is the account's own"`
+	CloudAccountID  rest.Patch[string]             `json:"cloudAccountID,omitzero" maxLength:"128" doc:"Cannot change; accepted if it is the account's own"`
 	Name            rest.Patch[string]             `json:"name,omitzero" minLength:"1" maxLength:"100"`
 	AuthMethod      rest.Patch[string]             `json:"authMethod,omitzero" maxLength:"64" doc:"Needs credentials, too"`
 	PermissionLevel rest.Patch[string]             `json:"permissionLevel,omitzero" enum:"read_only,read_write"`
@@ -62,7 +66,7 @@ func (s *service) changedAccount(ctx context.Context, org string, a inventory.Ac
 	c ChangedAccount) (inventory.Account,
 	map[string]string, error,
 ) {
-	if err := c.checkNull(); err != nil {
+	if err := cmp.Or(c.checkNull(), c.checkFixed(a)); err != nil {
 		return a, nil, err
 	}
 	c.Name.Apply(&a.Name)
@@ -74,11 +78,30 @@ func (s *service) changedAccount(ctx context.Context, org string, a inventory.Ac
 	if err := s.opener.CheckAccount(&a); err != nil {
 		return a, nil, err
 	}
+	if c.Regions.Sent {
+		if err := connection.CheckRegions(a.Provider, a.Regions); err != nil {
+			return a, nil, err
+		}
+	}
 	if !c.Credentials.Sent {
 		return a, nil, nil
 	}
 	credentials, err := s.opener.CheckCredentials(ctx, org, a, c.Credentials.Value)
 	return a, credentials, err
+}
+
+// checkFixed refuses another value for fields that identify the account. A client may send back what it has read.
+func (c *ChangedAccount) checkFixed(a inventory.Account) error {
+	for _, f := range []struct {
+		name, own string
+		sent      rest.Patch[string]
+	}{{"provider", a.Provider, c.Provider}, {"cloudAccountID", a.CloudAccountID, c.CloudAccountID}} {
+		if f.sent.Sent && !strings.EqualFold(f.sent.Value, f.own) {
+			return fault.New(fault.Invalid, "%s: it is %q and cannot change to %.128q: connect the other account by POST "+
+				"/cloud-accounts", f.name, f.own, f.sent.Value)
+		}
+	}
+	return nil
 }
 
 // checkNull refuses null for fields that need a value.

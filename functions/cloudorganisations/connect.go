@@ -52,7 +52,7 @@ func (s *service) prepareOrganisation(b NewCloudOrganisation) (connection.Organi
 		Exclude: connection.MemberSelection(b.Exclude),
 		Status:  inventory.AccountConnecting, CreatedAt: now, UpdatedAt: now,
 	}
-	if err := s.checkNative(o); err != nil {
+	if err := cmp.Or(s.checkNative(o), connection.CheckRegions(o.Provider, o.Regions)); err != nil {
 		return o, err
 	}
 	if o.Provider == "aws" {

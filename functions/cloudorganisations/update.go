@@ -81,7 +81,11 @@ func (c *ChangedCloudOrganisation) applyTo(o *connection.Organisation) error {
 	c.Name.Apply(&o.Name)
 	c.AuthMethod.Apply(&o.AuthMethod)
 	c.PermissionLevel.Apply(&o.PermissionLevel)
-	c.Regions.Apply(&o.Regions)
+	if c.Regions.Apply(&o.Regions); c.Regions.Sent {
+		if err := connection.CheckRegions(o.Provider, o.Regions); err != nil {
+			return err
+		}
+	}
 	if c.Include.Sent {
 		o.Include = connection.MemberSelection(c.Include.Value)
 	}

@@ -40,7 +40,9 @@ func (c connector) handle(ctx context.Context, input json.RawMessage) (any, erro
 	}
 	switch q.Ask {
 	case inventory.AskVerify:
-		return verifyIdentity(ctx, conn, q.Account.EndpointURL)
+		return verifyWithin(ctx, q.Account, func(ctx context.Context) (inventory.Verified, error) {
+			return verifyIdentity(ctx, conn, q.Account.EndpointURL)
+		})
 	case inventory.AskPermissions:
 		return c.listPermissions(ctx, conn, q)
 	case inventory.AskClusters:
@@ -48,7 +50,9 @@ func (c connector) handle(ctx context.Context, input json.RawMessage) (any, erro
 	case inventory.AskClusterReview:
 		return c.reviewCluster(ctx, conn, q)
 	case inventory.AskOrganisation:
-		return findOrganisation(ctx, conn, q.Account)
+		return verifyWithin(ctx, q.Account, func(ctx context.Context) (inventory.Verified, error) {
+			return findOrganisation(ctx, conn, q.Account)
+		})
 	case inventory.AskMetrics:
 		return readMetrics(ctx, conn, q.Metrics)
 	case inventory.AskAutoscaling:
@@ -63,6 +67,9 @@ func (c connector) handle(ctx context.Context, input json.RawMessage) (any, erro
 // verifyIdentity asks the cloud for the identity of the credentials. It accepts credentials that may not list the
 // regions: the permissions and the discovery show that.
 func verifyIdentity(ctx context.Context, conn cloud.Conn, endpoint string) (inventory.Verified, error) {
+	if err := cloud.CheckSettings(conn); err != nil {
+		return inventory.Verified{}, clientFault(err)
+	}
 	native, err := conn.Identify(ctx)
 	switch {
 	case err != nil && endpoint != "" && cloud.ClassOf(err) == cloud.Transient:
@@ -93,6 +100,9 @@ func findOrganisation(ctx context.Context, conn cloud.Conn, a inventory.Account)
 		if _, err := conn.Identify(ctx); err != nil {
 			return inventory.Verified{}, clientFault(err)
 		}
+	}
+	if err := cloud.CheckSettings(conn); err != nil {
+		return inventory.Verified{}, clientFault(err)
 	}
 	native, err := c.Organisation(ctx)
 	return inventory.Verified{NativeID: native}, clientFault(err)

@@ -25,19 +25,27 @@ import (
 
 const org = "org_1"
 
-// openAccount makes a connector and a question about a simulated account with these credentials.
-func openAccount(t *testing.T, credentials map[string]string) (lambdacall.Local, inventory.Question) {
+// sealerOf returns a sealer with a key of the test.
+func sealerOf(t *testing.T) seal.Sealer {
 	t.Helper()
 	kek, err := seal.OpenKeyFile(filepath.Join(t.TempDir(), "kek"))
 	if err != nil {
 		t.Fatal(err)
 	}
+	return seal.NewEnvelope(kek)
+}
+
+// openAccount makes a connector and a question about a simulated account with these credentials.
+func openAccount(t *testing.T, credentials map[string]string) (lambdacall.Local, inventory.Question) {
+	t.Helper()
+	sealer := sealerOf(t)
 	c := clock.NewManual(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 	p := &platform.Platform{
-		Table: table.Fenced(tabletest.NewAt(t, c)), Clock: c, Sealer: seal.NewEnvelope(kek),
+		Table: table.Fenced(tabletest.NewAt(t, c)), Clock: c, Sealer: sealer,
 		Log: slog.New(slog.DiscardHandler),
 	}
 	a := inventory.Account{ID: "ca_1", Provider: "simulated", AuthMethod: "simulated", CloudAccountID: "111"}
+	var err error
 	if a.Sealed, err = inventory.SealCredentials(t.Context(), p.Sealer, inventory.SecretPlace(org, a.ID),
 		credentials); err != nil {
 		t.Fatal(err)
@@ -104,6 +112,15 @@ func TestFailuresAreToldInTheCloudsWords(t *testing.T) {
 			"The security token included in the request is invalid.",
 		},
 		{"credentials that make no sense", map[string]string{"size": "-1"}, nil, fault.Invalid, `size is "-1"`},
+		{
+			"a setting that the simulated cloud does not have",
+			map[string]string{"sise": "5"},
+			nil, fault.Invalid, "credentials.sise is not a setting of the simulated cloud; its settings are accountID, ",
+		},
+		{"such a setting of an organization", map[string]string{"organisation": "o-1", "sise": "5"},
+			func(q *inventory.Question) {
+				q.Ask = inventory.AskOrganisation
+			}, fault.Invalid, "credentials.sise is not a setting"},
 		{"a provider that is not here", nil, func(q *inventory.Question) {
 			q.Account.Provider = "gcp"
 		}, fault.Invalid, `provider: "gcp"`},

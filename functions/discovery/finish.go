@@ -8,6 +8,7 @@ import (
 	"lamplighter.dev/shared/domain/billimport"
 	"lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/pricing"
 	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workflow"
@@ -47,14 +48,22 @@ func (w *worker) finishPass(ctx context.Context, in discovery.Input, f *workflow
 // A connecting account needs none, because its first import fetches them.
 func (w *worker) estimateCosts(ctx context.Context, org string, a *inventory.Account) error {
 	did, err := w.estimates.Update(ctx, org)
+	if errors.Is(err, pricing.ErrCostsMoved) { // others update the costs, as on a first connection: once more after them
+		work, err := billimport.AddRenewal(org, w.p.Clock.Now())
+		return w.listWork(ctx, work, err)
+	}
 	if err != nil || did.Unfetched == 0 || a.ID == "" || a.Status == inventory.AccountConnecting {
 		return err
 	}
 	work, err := billimport.AddPrices(org, a.ID, w.p.Clock.Now())
-	if err != nil {
-		return err
+	return w.listWork(ctx, work, err)
+}
+
+// listWork writes work into the queue, unless there is an error.
+func (w *worker) listWork(ctx context.Context, work table.Write, err error) error {
+	if err == nil {
+		_, err = w.p.Table.Write(table.Within(ctx, workqueue.Prefix), work)
 	}
-	_, err = w.p.Table.Write(table.Within(ctx, workqueue.Prefix), work)
 	return err
 }
 

@@ -9,6 +9,7 @@ import (
 	"lamplighter.dev/shared/engine/archive"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
+	"lamplighter.dev/shared/people/accounts"
 	"lamplighter.dev/shared/people/erasure"
 	"lamplighter.dev/shared/people/membership"
 )
@@ -25,6 +26,8 @@ var Declaration = platform.Declaration{
 		Everything, workqueue.Partition, identity.UserPartition, membership.InvitedPartition, domainPrefix + "*",
 		wakePrefix + "*", simulatedPrefix + "*",
 		discovery.DuePartition, billimport.DuePartition, identity.DirectoryPartition,
+		identity.SessionPartition, identity.PATPartition, identity.PATDuePartition, accounts.IdentityPartition,
+		membership.ReviewPartition,
 	}}),
 	Tasks:   []string{erasure.Machine},
 	Calls:   []string{archive.Worker},

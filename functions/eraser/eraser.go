@@ -1,5 +1,5 @@
-// Package eraser is the worker that erases the data of a deleted organization. It may be killed at any point and
-// starts again from the beginning: a record that leads to other records is erased after them.
+// Package eraser is the worker that erases the data of a deleted organization or account. It may be killed at any point
+// and starts again from the beginning: a record that leads to other records is erased after them.
 package eraser
 
 import (
@@ -30,13 +30,14 @@ const (
 	reserve = 15 * time.Second
 )
 
-// Result tells the machine whether the organization is erased, or else when to continue.
+// Result tells the machine whether the organization or account is erased, or else when to continue.
 type Result struct {
 	Done        bool `json:"done"`
 	WaitSeconds int  `json:"waitSeconds"`
 }
 
-// Handler answers the task of the erasure machine, which erases the partitions of the walk.
+// Handler answers the task of the erasure machine, which erases an account, or an organization by the partitions of the
+// walk.
 func Handler(p *platform.Platform, w Walk) workflow.Handler {
 	return func(ctx context.Context, input json.RawMessage) (any, error) {
 		c, err := workflow.ReadCall("eraser", input)
@@ -45,6 +46,10 @@ func Handler(p *platform.Platform, w Walk) workflow.Handler {
 		}
 		if c.Task != "erase" {
 			return nil, fault.New(fault.Invalid, "the eraser knows no task %q", c.Task)
+		}
+		var in erasure.Input
+		if err = json.Unmarshal(c.Input, &in); err == nil && in.Account != "" {
+			return (&accountEraser{p, in}).eraseAccount(ctx)
 		}
 		return workflow.RunTask(ctx, c, func(ctx context.Context, in erasure.Input) (Result, error) {
 			return (&eraser{p, in, w}).eraseOrg(ctx)

@@ -4,6 +4,7 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/engine/ratelimit"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/people/erasure"
@@ -20,7 +21,7 @@ var Declaration = platform.Declaration{
 		Writes: []table.Partition{
 			identity.MetaPartition, identity.MemberPartition, identity.UserPartition, membership.AssignPartition,
 			workqueue.Partition,
-			identity.DirectoryPartition,
+			identity.DirectoryPartition, ratelimit.Partition,
 		},
 	}),
 	Starts:  []string{erasure.Machine},

@@ -36,7 +36,7 @@ func (s service) endOrganisation(ctx context.Context, in *endInput) (rest.Delete
 		return rest.Deleted{}, fault.New(fault.Invalid, "confirm: it must be the name of the organization, %q", o.Name)
 	}
 	err = erasure.BeginErasure(table.Within(ctx, identity.UserPrefix+o.CreatedBy), s.Platform, o.ID,
-		nameReleaseWrites(o)...)
+		append(nameReleaseWrites(o), table.Delete(madeKey(o.CreatedBy, o.ID)))...)
 	if errors.Is(err, erasure.ErrEnded) {
 		return rest.Deleted{}, errOrganisationGone(o.ID)
 	}

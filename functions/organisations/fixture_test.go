@@ -16,7 +16,11 @@ type fixture struct {
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	return &fixture{Fixture: apitest.New(t, Operations)}
+	h := &fixture{Fixture: apitest.New(t, Operations)}
+	for _, user := range []string{"usr_ada", "usr_eve"} {
+		h.Put(identity.UserKey(user), identity.User{ID: user, Verified: true})
+	}
+	return h
 }
 
 // newOrganization returns a fixture with an organization that ada made.

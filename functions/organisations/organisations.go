@@ -13,6 +13,7 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/engine/ratelimit"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/displayname"
 	"lamplighter.dev/shared/foundation/fault"
@@ -27,7 +28,8 @@ func Operations(p *platform.Platform) *rest.Group {
 	rest.Handle(g, rest.Op{
 		ID: "createOrganisation", Method: http.MethodPost, Path: "/organisations", Summary: "Create an organization",
 		Description: "The caller becomes its owner. To work in it, refresh the session with its id as tenantID. A " +
-			"second organization with the same name by the same user is 409.",
+			"second organization with the same name by the same user is 409. 403: the user has created 10 " +
+			"organizations within an hour, or has created 50 that still exist, or belongs to 200.",
 		SignedIn: true, Statuses: []int{http.StatusBadRequest, http.StatusForbidden, http.StatusConflict},
 	}, s.createOrganisation)
 	rest.Handle(g, rest.Op{
@@ -80,34 +82,29 @@ func (s service) foundOrganisation(ctx context.Context, c identity.Caller, name 
 	}
 	now := s.Clock.Now()
 	o := identity.Organisation{ID: id.New("org", now), Name: name, CreatedBy: c.User, CreatedAt: now, UpdatedAt: now}
-	ctx = table.Within(ctx, identity.UserPrefix+c.User, table.OrgPK(o.ID), identity.DirectoryPrefix)
+	ctx = table.Within(ctx, identity.UserPrefix+c.User, table.OrgPK(o.ID), identity.DirectoryPrefix, ratelimit.Prefix)
 	writes, err := foundingWrites(ctx, o, c.Email)
 	if err != nil {
 		return o, err
 	}
 	err = membership.LimitedOrganisations(c.User).Add(ctx, s.Table, func(take table.Write) error {
-		if err := s.checkRoom(ctx, c.User); err != nil {
+		have, err := s.checkRoom(ctx, c.User)
+		if err != nil {
 			return err
 		}
-		return s.Table.Transact(ctx, append(slices.Clip(writes), take)...)
+		limits := []table.Write{
+			ratelimit.CountWrite(now, creationsPerUser, c.User), membership.CountOrganisations(c.User, have+1),
+		}
+		return s.Table.Transact(ctx, slices.Concat(limits, writes, []table.Write{take})...)
 	})
-	if _, taken := errors.AsType[*table.ConditionError](err); taken && !table.IsTurnLost(err) {
-		return o, fault.New(fault.Conflict, "name: you have an organization %q already", name)
+	if failed, taken := errors.AsType[*table.ConditionError](err); taken && !table.IsTurnLost(err) {
+		return o, errNotFounded(failed, name)
 	}
 	if err != nil {
 		return o, fmt.Errorf("create organization %s: %w", o.ID, err)
 	}
 	audit.NoteActor(ctx, o.ID, "", "") // the first row of its own record
 	return o, nil
-}
-
-// checkRoom refuses one more organization to a user who has the maximum that can be listed.
-func (s service) checkRoom(ctx context.Context, user string) error {
-	have, err := identity.ListOrganisations(ctx, s.Table, user)
-	if err == nil && len(have) >= identity.MaxOrganisations {
-		return fault.New(fault.Denied, "you belong to %d organizations, and more are not possible", len(have))
-	}
-	return err
 }
 
 // foundingWrites returns the writes that create o with its founder as the only member and owner.
@@ -121,6 +118,7 @@ func foundingWrites(ctx context.Context, o identity.Organisation, email string) 
 		v   any
 	}{
 		{nameKey(o.CreatedBy, o.Name), identity.Membership{Org: o.ID, Joined: o.CreatedAt}},
+		{madeKey(o.CreatedBy, o.ID), identity.Membership{Org: o.ID, Joined: o.CreatedAt}},
 		{identity.OrganisationKey(o.ID), o},
 	} {
 		it, err := table.NewItem(r.key, r.v)

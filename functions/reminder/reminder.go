@@ -1,5 +1,6 @@
 // Package reminder mails users a week before one of their personal access tokens ends, so that programs with the
-// token do not stop unexpectedly.
+// token do not stop unexpectedly. It also verifies the mail domains of single sign-on again, each week, and warns owners
+// for a week before a domain lapses.
 package reminder
 
 import (
@@ -27,9 +28,20 @@ type Reminded struct {
 	Mailed int `json:"mailed"`
 }
 
-// Handler reminds once. EventBridge calls it every day.
+// Report is the result of a run.
+type Report struct {
+	Reminded
+	Domains Domains `json:"domains"`
+}
+
+// Handler reminds, and verifies domains, once. EventBridge calls it every day. A failure of one does not affect the
+// other.
 func Handler(p *platform.Platform) workflow.Handler {
-	return func(ctx context.Context, _ json.RawMessage) (any, error) { return QueueReminders(ctx, p) }
+	return func(ctx context.Context, _ json.RawMessage) (any, error) {
+		tokens, err := QueueReminders(ctx, p)
+		domains, failed := VerifyDomains(ctx, p)
+		return Report{tokens, domains}, errors.Join(err, failed)
+	}
 }
 
 // QueueReminders queues the mails that are due today, and the missed ones of the last seven days. A mail that cannot

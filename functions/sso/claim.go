@@ -2,30 +2,17 @@ package sso
 
 import (
 	"context"
-	"slices"
-	"time"
 
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/people/maildomain"
 )
-
-// domainPrefix is the prefix of the keys of claims.
-const domainPrefix = "SSODOMAIN#"
-
-// claim stores which organization has proven a domain. It has the same key for all organizations, so only one can
-// have it.
-type claim struct {
-	Org   string    `json:"org"`
-	Since time.Time `json:"since"`
-}
-
-func claimKey(name string) table.Key { return table.Key{PK: domainPrefix + name, SK: "D"} }
 
 // findDomainHolder returns the organization that has proven a domain, or "".
 func (s service) findDomainHolder(ctx context.Context, name string) (string, error) {
-	k := claimKey(name)
-	c, err := table.Read[claim](table.Within(ctx, k.PK), s.Table, k)
+	k := maildomain.ClaimKey(name)
+	c, err := table.Read[maildomain.Claim](table.Within(ctx, k.PK), s.Table, k)
 	if fault.Is(err, fault.NotFound) {
 		return "", nil
 	}
@@ -63,7 +50,7 @@ func (s service) claimDomain(ctx context.Context, org string, d *domain) (*table
 		}
 		cond = table.Equal("org", have)
 	}
-	it, err := table.NewItem(claimKey(d.Name), claim{org, s.Clock.Now()})
+	it, err := table.NewItem(maildomain.ClaimKey(d.Name), maildomain.Claim{Org: org, Since: s.Clock.Now()})
 	if err != nil {
 		return nil, err
 	}
@@ -86,31 +73,6 @@ func (s service) claimDomains(ctx context.Context, org string, ds []*domain) ([]
 	}
 	return out, nil
 }
-
-// releaseDomains returns the writes that free the proven domains of was that are not in is.
-func releaseDomains(org string, was, is []domain) []table.Write {
-	var out []table.Write
-	for _, d := range was {
-		kept := slices.ContainsFunc(is, func(o domain) bool { return o.Name == d.Name })
-		if d.isVerified() && !kept {
-			out = append(out, table.Delete(claimKey(d.Name), table.Any(table.Lacks("org"), table.Equal("org", org))))
-		}
-	}
-	return out
-}
-
-// recordEnforcedDomains returns the write that stores the domains with mandatory single sign-on in the organization's
-// record, where sessions read them.
-func recordEnforcedDomains(org string, names []string) table.Write {
-	change := table.Remove("ssoDomains")
-	if len(names) > 0 {
-		change = table.Set("ssoDomains", names)
-	}
-	return table.Update(identity.OrganisationKey(org), []table.Change{change}, table.Exists())
-}
-
-// withClaims returns a context that lets the store touch the claims of domains.
-func withClaims(ctx context.Context) context.Context { return table.Within(ctx, domainPrefix) }
 
 // ifUnchanged returns the condition that the setup is still the one that was read.
 func ifUnchanged(have setup) table.Cond {

@@ -1,6 +1,7 @@
 package sso
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/people/maildomain"
 	"lamplighter.dev/shared/people/membership"
 )
 
@@ -22,6 +24,8 @@ type ChangedSAML struct {
 	Domains     rest.Patch[[]string] `json:"domains,omitzero" maxItems:"20" doc:"All mail domains of the organization; a domain that is not listed is released" example:"[\"example.com\"]"`
 	DefaultRole rest.Patch[string]   `json:"defaultRole,omitzero" maxLength:"64" doc:"A system role except owner, or the id of a role of the organization; default: viewer" example:"viewer"`
 	Enforced    rest.Patch[bool]     `json:"enforced,omitzero" doc:"Needs a proven domain"`
+
+	SessionHours rest.Patch[int] `json:"sessionHours,omitzero" minimum:"1" maximum:"24" doc:"After how many hours a session of single sign-on ends, so that its user must sign in at the identity provider again; null sets the default, 12" example:"12"`
 }
 
 type configureInput struct {
@@ -92,7 +96,8 @@ func (s service) trySetSettings(ctx context.Context, body ChangedSAML, told *sam
 	if err != nil {
 		return SAML{}, err
 	}
-	if next.Enforced && len(next.verifiedDomains()) == 0 {
+	lapsed := have.Enforced && len(have.verifiedDomains()) == 0 // since it was enforced
+	if next.Enforced && len(next.verifiedDomains()) == 0 && !lapsed {
 		return SAML{}, fault.New(fault.Invalid, "enforced: no domain is proven yet, so no member could sign "+
 			"in: publish "+
 			"the TXT record of a domain first")
@@ -115,6 +120,7 @@ func (s service) applyChange(ctx context.Context, have setup, body ChangedSAML, 
 	if have.Version == 0 {
 		next.Created, next.DefaultRole = now, grant.Viewer
 	}
+	next.SessionHours = cmp.Or(next.SessionHours, identity.DefaultSSOHours)
 	next.Version, next.Updated = have.Version+1, now
 	next.Domains = slices.Clone(have.Domains)
 	for _, step := range []func() error{
@@ -132,6 +138,9 @@ func (s service) applyChange(ctx context.Context, have setup, body ChangedSAML, 
 		}
 	}
 	body.Enforced.Apply(&next.Enforced)
+	if body.SessionHours.Sent {
+		next.SessionHours = cmp.Or(body.SessionHours.Value, identity.DefaultSSOHours)
+	}
 	return next, nil
 }
 
@@ -206,11 +215,11 @@ func (s service) storeSetup(ctx context.Context, have, next setup, claims []tabl
 		return err
 	}
 	writes := append([]table.Write{put}, claims...)
-	writes = append(writes, releaseDomains(org, have.Domains, next.Domains)...)
-	if !slices.Equal(have.enforcedDomains(), next.enforcedDomains()) {
-		writes = append(writes, recordEnforcedDomains(org, next.enforcedDomains()))
+	writes = append(writes, maildomain.Release(org, have.Domains, next.Domains)...)
+	if have.Version == 0 || have.demandsOtherThan(next) {
+		writes = append(writes, identity.DemandSSO(org, next.enforcedDomains(), next.SessionHours)...)
 	}
-	return fault.Wrap("store single sign-on of "+org, s.Table.Transact(withClaims(ctx), writes...))
+	return fault.Wrap("store single sign-on of "+org, s.Table.Transact(maildomain.WithClaims(ctx), writes...))
 }
 
 func (s service) deleteSettings(ctx context.Context, _ *struct{}) (rest.Deleted, error) {
@@ -220,11 +229,9 @@ func (s service) deleteSettings(ctx context.Context, _ *struct{}) (rest.Deleted,
 		return rest.Deleted{}, err
 	}
 	writes := append([]table.Write{table.Delete(identity.SSOKey(org), ifUnchanged(have))},
-		releaseDomains(org, have.Domains, nil)...)
-	if len(have.enforcedDomains()) > 0 {
-		writes = append(writes, recordEnforcedDomains(org, nil))
-	}
-	err = s.Table.Transact(withClaims(ctx), writes...)
+		maildomain.Release(org, have.Domains, nil)...)
+	writes = append(writes, identity.DemandSSO(org, nil, 0)...)
+	err = s.Table.Transact(maildomain.WithClaims(ctx), writes...)
 	if _, raced := errors.AsType[*table.ConditionError](err); raced {
 		return rest.Deleted{}, changedMeanwhile()
 	}

@@ -8,6 +8,7 @@ import (
 	"lamplighter.dev/shared/engine/ratelimit"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/people/accounts"
+	"lamplighter.dev/shared/people/maildomain"
 	"lamplighter.dev/shared/people/membership"
 )
 
@@ -17,7 +18,7 @@ var Declaration = platform.Declaration{
 	Secrets: []platform.Secret{platform.PepperSecret},
 	Routes:  []string{"/organisation/saml"},
 	Access: rest.Access.With(membership.Access, table.Access{Writes: []table.Partition{
-		identity.SSOPartition, domainPrefix + "*", requestPrefix + "*", seenPrefix + "*",
+		identity.SSOPartition, maildomain.ClaimPartition, requestPrefix + "*", seenPrefix + "*",
 		identity.AddressPartition, accounts.IdentityPartition, identity.SessionPartition, ratelimit.Partition,
 		mail.Partition,
 	}}),

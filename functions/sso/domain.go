@@ -3,41 +3,31 @@ package sso
 import (
 	"context"
 	"crypto/rand"
-	"errors"
-	"net"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"golang.org/x/net/publicsuffix"
 
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/people/maildomain"
 )
 
-// domain is a mail domain that an organization claims. Token is the expected TXT record. It is not secret, because
-// only the operator of the domain's DNS can publish it.
-type domain struct {
-	Name     string    `json:"name"`
-	Token    string    `json:"token"`
-	Verified time.Time `json:"verified,omitzero"`
-	Reason   string    `json:"reason,omitempty"` // why the last check did not prove it
-}
+// domain is a mail domain that an organization claims.
+type domain = maildomain.Domain
 
-func (d domain) isVerified() bool { return !d.Verified.IsZero() }
-
-func (d domain) txtName() string { return "_lamplighter-challenge." + d.Name }
-
-func (d domain) txtValue() string { return "lamplighter-domain-verification=" + d.Token }
-
-func (d domain) describe() Domain {
+// describeDomain returns the client's view of a domain.
+func describeDomain(d domain) Domain {
 	out := Domain{
-		Name: d.Name, Verified: d.isVerified(), TXTName: d.txtName(), TXTValue: d.txtValue(),
-		Reason: d.Reason,
+		Name: d.Name, Verified: d.IsVerified(), TXTName: d.TXTName(), TXTValue: d.TXTValue(), Reason: d.Reason,
 	}
-	if d.isVerified() {
-		out.VerifiedAt = &d.Verified
+	for shown, at := range map[**time.Time]time.Time{
+		&out.VerifiedAt: d.Verified, &out.CheckedAt: d.Checked, &out.LapsesAt: d.Lapses(),
+	} {
+		if !at.IsZero() {
+			*shown = &at
+		}
 	}
 	return out
 }
@@ -99,67 +89,26 @@ var mailProviders = func() map[string]bool {
 	return out
 }()
 
-const (
-	lookupTimeout      = 3 * time.Second // one question to DNS
-	lookupTries        = 2
-	maxParallelLookups = 5 // domains that are asked for at once
-)
-
-// checkDomains looks up in DNS the proof of each unproven domain, and records the results. It returns the domains
-// that can now be claimed.
+// checkDomains looks up in DNS the proof of each unproven domain, and of each whose record is missing, and records the
+// results. It returns the domains that can now be claimed.
 func (s service) checkDomains(ctx context.Context, ds []domain) []*domain {
-	found := make([]bool, len(ds))
-	free := make(chan struct{}, maxParallelLookups)
-	var wg sync.WaitGroup
+	var asked []*domain
+	var copies []domain
 	for i := range ds {
-		if ds[i].isVerified() {
-			continue
+		if d := &ds[i]; !d.IsVerified() || !d.Missing.IsZero() {
+			asked, copies = append(asked, d), append(copies, *d)
 		}
-		free <- struct{}{}
-		wg.Go(func() {
-			found[i], ds[i].Reason = s.checkTXTRecord(ctx, ds[i])
-			<-free
-		})
 	}
-	wg.Wait()
 	var out []*domain
-	for i := range ds {
-		if found[i] {
-			out = append(out, &ds[i])
+	for i, r := range maildomain.LookUp(ctx, s.Resolver, copies) {
+		switch d := asked[i]; {
+		case !d.IsVerified():
+			if d.Reason = r.Reason; r.Found {
+				out = append(out, d)
+			}
+		case r.Found:
+			d.Settle(r, s.Clock.Now())
 		}
 	}
 	return out
-}
-
-// checkTXTRecord reports whether the record of d is in DNS, and if not, the reason.
-func (s service) checkTXTRecord(ctx context.Context, d domain) (bool, string) {
-	var records []string
-	var err error
-	for range lookupTries {
-		if records, err = s.lookUpTXT(ctx, d.txtName()); !isRetryable(err) {
-			break
-		}
-	}
-	missing, _ := errors.AsType[*net.DNSError](err)
-	switch {
-	case err == nil && slices.Contains(records, d.txtValue()):
-		return true, ""
-	case err == nil && len(records) > 0:
-		return false, "the TXT record has another text: publish the one shown, then check again"
-	case err == nil || missing != nil && missing.IsNotFound:
-		return false, "there is no TXT record yet: publish the one shown, then check again"
-	}
-	return false, "DNS did not answer: check again later"
-}
-
-func (s service) lookUpTXT(ctx context.Context, name string) ([]string, error) {
-	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
-	defer cancel()
-	return s.Resolver.LookupTXT(ctx, name)
-}
-
-// isRetryable reports whether a DNS query is worth another try.
-func isRetryable(err error) bool {
-	e, ok := errors.AsType[*net.DNSError](err)
-	return ok && (e.IsTimeout || e.IsTemporary) && !e.IsNotFound
 }

@@ -12,6 +12,7 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/people/maildomain"
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
@@ -81,7 +82,7 @@ func TestADomainOfAnOrganizationThatEndedIsFree(t *testing.T) {
 	h.initiate(map[string]any{"email": ada}).want(t, http.StatusBadRequest)
 	other := h.newOrganization("owner@other.test")
 	other.connectProvider(w.Metadata(), "example.com")
-	if c := apitest.Read[claim](h.Fixture, claimKey("example.com")); c.Org != other.org {
+	if c := apitest.Read[maildomain.Claim](h.Fixture, maildomain.ClaimKey("example.com")); c.Org != other.org {
 		t.Errorf("claimed by %s", c.Org)
 	}
 }
@@ -157,6 +158,6 @@ func TestADomainIsTakenOnCondition(t *testing.T) {
 // A claim alone opens nothing: the setup must say the same.
 func TestAClaimWithoutASetupThatSaysSo(t *testing.T) {
 	h, o, _ := newConnected(t)
-	h.Put(claimKey("other.test"), claim{Org: o.org})
+	h.Put(maildomain.ClaimKey("other.test"), maildomain.Claim{Org: o.org})
 	h.initiate(map[string]any{"domain": "other.test"}).want(t, http.StatusBadRequest)
 }

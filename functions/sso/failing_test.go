@@ -8,6 +8,7 @@ import (
 	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/people/maildomain"
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
@@ -60,7 +61,7 @@ func TestAChangeOfSettingsWhoseStoreFails(t *testing.T) {
 				a := o.askAs(grant.Owner, http.MethodPut, map[string]any{"domains": []string{}})
 				h.Table = sound
 				proven := domainsOf(o.getSettings())["example.com"] != nil
-				_, err := table.Read[claim](anywhere(), sound, claimKey("example.com"))
+				_, err := table.Read[maildomain.Claim](anywhere(), sound, maildomain.ClaimKey("example.com"))
 				if claimed := !fault.Is(err, fault.NotFound); claimed != proven {
 					t.Fatalf("call %d: claimed %t, proven %t, after %d", n, claimed, proven, a.Status)
 				}

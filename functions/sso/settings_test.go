@@ -13,6 +13,7 @@ import (
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
+	"lamplighter.dev/shared/people/maildomain"
 	"lamplighter.dev/shared/testkit/apitest"
 	"lamplighter.dev/shared/testkit/samltest"
 )
@@ -92,7 +93,8 @@ func TestFromNoSettingsToNone(t *testing.T) {
 
 	o.askAs(grant.Owner, http.MethodDelete, nil).want(t, http.StatusOK)
 	o.askAs(grant.Owner, http.MethodGet, nil).want(t, http.StatusNotFound)
-	if _, err := table.Read[claim](anywhere(), h.Table, claimKey("example.com")); !fault.Is(err, fault.NotFound) {
+	if _, err := table.Read[maildomain.Claim](anywhere(), h.Table, maildomain.ClaimKey("example.com")); !fault.Is(err,
+		fault.NotFound) {
 		t.Errorf("the domain was not given back: %v", err)
 	}
 }

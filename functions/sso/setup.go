@@ -1,6 +1,7 @@
 package sso
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"crypto/x509"
@@ -12,19 +13,23 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/people/maildomain"
 )
 
 // setup is the stored single sign-on setup of an organization. Version grows with each change, and each change is
 // conditional on it.
 type setup struct {
 	saml.Provider
-	MetadataURL string    `json:"metadataURL,omitempty"`
-	DefaultRole string    `json:"defaultRole"`
-	Enforced    bool      `json:"enforced"`
-	Domains     []domain  `json:"domains"`
-	Version     int64     `json:"version"`
-	Created     time.Time `json:"created"`
-	Updated     time.Time `json:"updated"`
+	MetadataURL string `json:"metadataURL,omitempty"`
+	DefaultRole string `json:"defaultRole"`
+	Enforced    bool   `json:"enforced"`
+	// hours that a session lasts; 0 in setups from before there was the setting
+	SessionHours int `json:"sessionHours,omitempty"`
+
+	Domains []domain  `json:"domains"`
+	Version int64     `json:"version"`
+	Created time.Time `json:"created"`
+	Updated time.Time `json:"updated"`
 }
 
 // readSetup reads the setup of org. The error is fault.NotFound if it has none.
@@ -41,15 +46,7 @@ func (s service) readSetup(ctx context.Context, org string) (setup, error) {
 func (s setup) hasVerified(name string) bool { return slices.Contains(s.verifiedDomains(), name) }
 
 // verifiedDomains returns the names of the proven domains of the organization.
-func (s setup) verifiedDomains() []string {
-	var out []string
-	for _, d := range s.Domains {
-		if d.isVerified() {
-			out = append(out, d.Name)
-		}
-	}
-	return out
-}
+func (s setup) verifiedDomains() []string { return maildomain.Names(s.Domains) }
 
 // enforcedDomains returns the domains whose members must use single sign-on. The organization's record has a copy of
 // them.
@@ -60,6 +57,11 @@ func (s setup) enforcedDomains() []string {
 	return s.verifiedDomains()
 }
 
+// demandsOtherThan reports whether the two setups demand different things of sessions.
+func (s setup) demandsOtherThan(o setup) bool {
+	return s.SessionHours != o.SessionHours || !slices.Equal(s.enforcedDomains(), o.enforcedDomains())
+}
+
 // SAML is the client's view of the single sign-on settings.
 type SAML struct {
 	EntityID     string        `json:"entityID" doc:"The entity id of the identity provider"`
@@ -68,7 +70,8 @@ type SAML struct {
 	MetadataURL  string        `json:"metadataURL" doc:"Where its metadata came from; empty when they were sent"`
 	Domains      []Domain      `json:"domains"`
 	DefaultRole  string        `json:"defaultRole" doc:"The role of who signs in for the first time"`
-	Enforced     bool          `json:"enforced" doc:"Members with an address of a proven domain must use single sign-on; owners may still use passwords"`
+	Enforced     bool          `json:"enforced" doc:"Members with an address of a proven domain must use single sign-on; owners may still use passwords. Applies to every request at once"`
+	SessionHours int           `json:"sessionHours" doc:"After how many hours a session of single sign-on ends, 1 to 24" example:"12"`
 	OurEntityID  string        `json:"serviceProviderEntityID" doc:"The entity id of this service; register it at the identity provider as the audience"`
 	OurACSURL    string        `json:"assertionConsumerServiceURL" doc:"Where it has to send its responses"`
 	CreatedAt    time.Time     `json:"createdAt"`
@@ -88,6 +91,8 @@ type Domain struct {
 	TXTName    string     `json:"txtName" doc:"Publish a TXT record under this name" example:"_lamplighter-challenge.example.com"`
 	TXTValue   string     `json:"txtValue" doc:"with this text"`
 	VerifiedAt *time.Time `json:"verifiedAt" doc:"Null while it is not proven"`
+	CheckedAt  *time.Time `json:"checkedAt" doc:"When the TXT record was last found after that; it is looked up each week"`
+	LapsesAt   *time.Time `json:"lapsesAt" doc:"When a proven domain lapses, because its TXT record is missing; null while it is there"`
 	Reason     string     `json:"reason" doc:"Why it is not proven, as of the last check"`
 }
 
@@ -104,7 +109,8 @@ func (s service) describeSetup(c setup) SAML {
 	out := SAML{
 		EntityID: c.EntityID, SSOURL: c.SSOURL, Certificates: []Certificate{}, MetadataURL: c.MetadataURL,
 		Domains:     []Domain{},
-		DefaultRole: c.DefaultRole, Enforced: c.Enforced, OurEntityID: s.serviceProvider().EntityID,
+		DefaultRole: c.DefaultRole, Enforced: c.Enforced,
+		SessionHours: cmp.Or(c.SessionHours, identity.DefaultSSOHours), OurEntityID: s.serviceProvider().EntityID,
 		OurACSURL: s.serviceProvider().ACSURL,
 		CreatedAt: c.Created, UpdatedAt: c.Updated,
 	}
@@ -117,7 +123,7 @@ func (s service) describeSetup(c setup) SAML {
 		out.Certificates = append(out.Certificates, shown)
 	}
 	for _, d := range c.Domains {
-		out.Domains = append(out.Domains, d.describe())
+		out.Domains = append(out.Domains, describeDomain(d))
 	}
 	return out
 }

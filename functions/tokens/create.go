@@ -75,7 +75,7 @@ func (s service) beginToken(ctx context.Context, c identity.Caller) (identity.PA
 	}
 	sess, err := table.Decode[identity.Session](found[sessionKey])
 	// the session ended after the authorizer had accepted it
-	if err == nil && (sess.Epoch != u.Epoch || sess.State != identity.SessionLive) {
+	if err == nil && (!sess.IsOf(u) || sess.State != identity.SessionLive) {
 		err = errEnded()
 	}
 	now := s.Clock.Now()

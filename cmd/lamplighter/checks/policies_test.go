@@ -12,7 +12,8 @@ import (
 // grant.
 var open = map[string]string{
 	"signUp": anonymous, "requestVerification": anonymous, "validateCode": anonymous, "forgetPassword": anonymous,
-	"resetPassword": anonymous, "logIn": anonymous, "refresh": "a refresh token is its own credential",
+	"resetPassword": anonymous, "getPasswordPage": mailbox, "setPasswordByPage": mailbox, "logIn": anonymous,
+	"refresh":     "a refresh token is its own credential",
 	"beginSignIn": anonymous, "finishSignIn": anonymous, "initiateSAML": anonymous, "completeSAML": anonymous,
 	"getSAMLMetadata": "identity providers read it", "getSigningKeys": "whoever verifies our tokens reads them",
 	"getHealth": "monitors ask it", "getDocs": published, "getInterfaceJSON": published, "getInterfaceYAML": published,
@@ -35,6 +36,7 @@ var open = map[string]string{
 const (
 	signed    = "a service signs what it sends with the secret of its integration"
 	mailed    = "whoever has the link in a mail may end such mails"
+	mailbox   = "whoever has the link in a mail owns the mailbox"
 	linked    = "whoever has the secret of a wake link may use it"
 	anonymous = "it is how somebody becomes known"
 	published = "the interface is no secret"

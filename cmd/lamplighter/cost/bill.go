@@ -44,13 +44,14 @@ type tally struct {
 	machines                             map[string]*big.Rat
 	reads, writes, calls, logs, keyCalls *big.Rat
 	puts, gets                           *big.Rat
+	starts                               *big.Rat // of functions that read secrets then
 }
 
 func newTally(w Workload, m Measured) *tally {
 	return &tally{
 		w: w, m: m, gbs: new(big.Rat), machines: map[string]*big.Rat{},
 		reads: new(big.Rat), writes: new(big.Rat), calls: new(big.Rat), logs: new(big.Rat), keyCalls: new(big.Rat),
-		puts: new(big.Rat), gets: new(big.Rat),
+		puts: new(big.Rat), gets: new(big.Rat), starts: new(big.Rat),
 	}
 }
 
@@ -68,6 +69,9 @@ func (t *tally) addShare(n *big.Rat, s Sample) {
 	for function, calls := range s.Calls {
 		u := s.Units[function]
 		plus(t.calls, n, whole(calls))
+		if t.m.Readers[function] {
+			plus(t.starts, n, big.NewRat(int64(calls), callsPerStart))
+		}
 		plus(t.reads, n, decimal(u.ReadUnits))
 		plus(t.writes, n, decimal(u.WriteUnits))
 		plus(t.logs, n, whole(calls*logLine))
@@ -156,6 +160,12 @@ func (p *priced) add(name, price string, amount *big.Rat) {
 	p.lines = append(p.lines, Line{Name: name, Amount: amount, Unit: p.prices.Of[price].Unit, USD: usd, Free: free})
 }
 
+// addApart adds a line that is not in the sum.
+func (p *priced) addApart(name, price string, amount *big.Rat) {
+	p.add(name, price, amount)
+	p.lines[len(p.lines)-1].Apart = true
+}
+
 const giga = 1_000_000_000
 
 // lines returns the lines of the bill. asked is the number of requests, signed the number of access tokens.
@@ -172,13 +182,15 @@ func (t *tally) lines(p Prices, asked, signed int) []Line {
 	out.add("KMS: access tokens", "signatures", whole(signed))
 	out.add("KMS: anchors of the audit log", "signatures", whole(days))
 	out.add("Secrets Manager", "secrets", whole(1))
+	out.add("Secrets Manager: reads", "secretReads", t.starts)
 	t.addWatching(out, asked)
 	t.addFiles(out)
 	out.add("mails", "mails", whole(t.w.users()*mailsAMonth))
 	if t.m.Template["detailed metrics"] {
-		out.add("detailed metrics of the API (up to)", "metrics", whole(50*metricsOfOp))
-		out.lines[len(out.lines)-1].Apart = true
+		out.addApart("detailed metrics of the API (up to)", "metrics", whole(50*metricsOfOp))
 	}
+	out.addApart("firewall", "firewalls", whole(1))
+	out.addApart("firewall: requests", "firewallRequests", whole(asked))
 	return slices.Clip(out.lines)
 }
 
@@ -213,6 +225,7 @@ func (t *tally) addTable(out *priced, asked int) {
 
 // addWatching adds the lines of CloudWatch, X-Ray and EventBridge.
 func (t *tally) addWatching(out *priced, asked int) {
+	plus(t.logs, whole(asked*accessLine))
 	out.add("logs", "logGB", new(big.Rat).Quo(t.logs, whole(giga)))
 	out.add("alarms", "alarms", whole(alarms))
 	out.add("dashboard", "dashboards", whole(dashboards))

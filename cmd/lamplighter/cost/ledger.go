@@ -150,6 +150,7 @@ type Measured struct {
 	Mail          Sample          // delivered
 	Bytes         map[string]int  // left in the table by a resource, an action, a request; and in S3 by all line items
 	Memory        map[string]int  // MB of each function
+	Readers       map[string]bool // functions that read a secret of Secrets Manager at each start
 	Template      map[string]bool // options that template.yaml switches on
 	Traced        string          // the share of requests that X-Ray traces, a decimal; "" is none
 }

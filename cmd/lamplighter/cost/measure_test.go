@@ -7,13 +7,16 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"gopkg.in/yaml.v3"
 
+	"lamplighter.dev/functions"
 	"lamplighter.dev/infra/stacks"
+	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/domain/billimport"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/testkit/tabletest"
@@ -23,7 +26,7 @@ import (
 func measure(t *testing.T, w Workload) (m Measured) {
 	t.Helper()
 	s := open(t)
-	m.Template = s.template(&m)
+	m.Template, m.Readers = s.template(&m), secretReaders()
 	m.Bare = s.bare()
 	s.awaitMonth()
 	s.beginOrganization()
@@ -250,4 +253,13 @@ func (s *site) template(m *Measured) map[string]bool {
 		m.Traced = "1"
 	}
 	return map[string]bool{"detailed metrics": strings.Contains(string(b), "MetricsEnabled: true")}
+}
+
+// secretReaders returns the functions that read the pepper. The other secrets are optional.
+func secretReaders() map[string]bool {
+	out := map[string]bool{}
+	for _, f := range functions.All() {
+		out[f.Name] = slices.Contains(f.Secrets, platform.PepperSecret)
+	}
+	return out
 }

@@ -144,7 +144,7 @@ func succeeds(t *testing.T, s *probe.Service) map[string]bool {
 		}
 	}
 	for _, id := range []string{
-		"logIn", "refresh", "validateCode", "resetPassword", "cancelAction", "cancelBulkAction", "listClusters",
+		"logIn", "refresh", "validateCode", "resetPassword", "getPasswordPage", "setPasswordByPage", "cancelAction", "cancelBulkAction", "listClusters",
 		"registerCluster", "deregisterCluster",
 		"beginSignIn", "finishSignIn", "initiateSAML", "completeSAML", "getSAMLSettings", "setSAMLSettings",
 		"deleteSAMLSettings",

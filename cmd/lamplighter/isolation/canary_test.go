@@ -134,6 +134,11 @@ func (c *canary) enter(what string, w *httptest.ResponseRecorder) {
 	c.token = idOf(c.t, w.Body.Bytes(), "accessToken")
 	c.secrets["the access token of "+what] = c.token[strings.LastIndexByte(c.token, '.')+1:]
 	c.secrets["the refresh token of "+what] = idOf(c.t, w.Body.Bytes(), "refreshToken")
+	for _, cookie := range w.Result().Cookies() {
+		c.secrets["the device of "+what] = cookie.Value
+		c.send(false, http.MethodPost, "/auth/login", `{"email":"canary@example.com","password":"`+
+			c.secrets["a wrong password"]+`"}`, "Cookie", cookie.Name+"="+cookie.Value)
+	}
 }
 
 // sessions calls every operation about sessions and passwords.
@@ -159,6 +164,12 @@ func (c *canary) sessions(email string) {
 		c.secrets["the second password"] + `"}`
 	c.succeed(false, http.MethodPatch, "/auth/password/reset", reset)
 	c.send(false, http.MethodPatch, "/auth/password/reset", reset)
+	c.secrets["a made-up link"] = "lampt_CANARYLINK92CANARYLINK92"
+	for _, method := range []string{http.MethodGet, http.MethodPost} {
+		w := c.send(true, method, "/auth/password/reset/"+c.secrets["a made-up link"], "password=x", "Content-Type",
+			"application/x-www-form-urlencoded")
+		c.answers = append(c.answers, fmt.Sprint(method, " a page of a link: ", w.Header(), w.Body))
+	}
 	c.token = ""
 	c.logIn("a log-in after it", email, c.secrets["the second password"])
 	org := idOf(c.t, c.succeed(false, http.MethodPost, "/organisations", `{"name":"Canary's cage"}`).Body.Bytes(), "id")

@@ -145,6 +145,8 @@ var free = map[string]string{
 	"getWakePage token": "the secret of a wake link: whoever has it may use it, without an " +
 		"organization",
 	"wake token":                  "as above",
+	"getPasswordPage token":       "of a link in a mail: whoever has it owns the mailbox",
+	"setPasswordByPage token":     "as above",
 	"getUnsubscribePage token":    "of a link in a mail, which names organization and user and is signed",
 	"unsubscribe token":           "as above",
 	"getEmailPreference eventKey": "a type of events, which all organizations have",

@@ -25,11 +25,13 @@ type Row struct {
 	Path         string    `json:"path" doc:"With IDs, without the query" example:"/teams"`
 	Status       int       `json:"status" doc:"Status of the answer; 0 if the service stopped after the change and before its answer" example:"200"`
 	RequestID    string    `json:"requestID" doc:"As in X-Request-Id and in the logs"`
-	IP           string    `json:"ip" doc:"Network address of the client, as the gateway saw it"`
-	Target       string    `json:"target" doc:"The changed record, usually its ID"`
-	Changes      Changes   `json:"changes" doc:"The record before and after; secrets are [redacted], and each side is shortened to 8 kB"`
-	PreviousHash string    `json:"previousHash" doc:"hash of the previous row; 64 zeros in the first row"`
-	Hash         string    `json:"hash" doc:"SHA-256 of previousHash, a line break, and the row's JSON without hash, with members sorted by name"`
+	// a row without one has no such member in the store and in exports, like all rows of earlier versions
+	ClientRequestID *string `json:"clientRequestID" doc:"The client's own X-Request-Id, if it is 8 to 128 letters, digits and ._:/+=-"`
+	IP              string  `json:"ip" doc:"Network address of the client, as the gateway saw it"`
+	Target          string  `json:"target" doc:"The changed record, usually its ID"`
+	Changes         Changes `json:"changes" doc:"The record before and after; secrets are [redacted], and each side is shortened to 8 kB"`
+	PreviousHash    string  `json:"previousHash" doc:"hash of the previous row; 64 zeros in the first row"`
+	Hash            string  `json:"hash" doc:"SHA-256 of previousHash, a line break, and the row's JSON without hash and without a clientRequestID of null, with members sorted by name"`
 }
 
 // Changes is a record before and after a change, as JSON. A side is nil if there is nothing to show.

@@ -16,6 +16,9 @@ import (
 // genesis is the previousHash of the first row of a chain.
 var genesis = strings.Repeat("0", sha256.Size*2)
 
+// clientRequestID is the member of a row's content that only some rows have.
+const clientRequestID = "clientRequestID"
+
 // hashContent returns the hash of a row's content: of all its members except hash.
 func hashContent(content map[string]any) string {
 	previous, _ := content["previousHash"].(string)
@@ -25,13 +28,17 @@ func hashContent(content map[string]any) string {
 
 // content returns the row in the form for hashContent. Its changes must be values as decodeJSON returns them.
 func (r *Row) content() map[string]any {
-	return map[string]any{
+	out := map[string]any{
 		"id": r.ID, "seq": r.Seq, "at": r.At.UTC().Format(time.RFC3339Nano), "actor": r.Actor, "userID": r.UserID,
 		"credential": r.Credential, "action": r.Action, "resourceType": r.ResourceType, "category": string(r.Category),
 		"method": r.Method, "path": r.Path, "status": int64(r.Status), "requestID": r.RequestID, "ip": r.IP,
 		"target":  r.Target,
 		"changes": map[string]any{"before": r.Changes.Before, "after": r.Changes.After}, "previousHash": r.PreviousHash,
 	}
+	if r.ClientRequestID != nil {
+		out[clientRequestID] = *r.ClientRequestID
+	}
+	return out
 }
 
 // sealAfter adds the members that depend on the place in the chain to the content of a row that follows h, and returns

@@ -13,11 +13,12 @@ import (
 	"strings"
 )
 
-// Columns are the columns of an export as CSV. The cell of changes is JSON.
+// Columns are the columns of an export as CSV. The cell of changes is JSON. The cell of clientRequestID is empty for a
+// row without one.
 var Columns = []string{
 	"id", "seq", "at", "actor", "userID", "credential", "action", "resourceType", "category", "method", "path",
 	"status",
-	"requestID", "ip", "target", "changes", "previousHash", "hash",
+	"requestID", clientRequestID, "ip", "target", "changes", "previousHash", "hash",
 }
 
 // numeric are the columns with numbers.
@@ -39,12 +40,18 @@ func (s Sealed) Cells() []string {
 	return cells
 }
 
-// parseCells parses a line of CSV.
-func parseCells(cells []string) (Sealed, error) {
+// earlierColumns returns the columns of exports from before rows had a clientRequestID.
+func earlierColumns() []string {
+	return slices.DeleteFunc(slices.Clone(Columns), func(name string) bool { return name == clientRequestID })
+}
+
+// parseCells parses a line of CSV with these columns.
+func parseCells(columns, cells []string) (Sealed, error) {
 	s := Sealed{}
-	for i, name := range Columns {
+	for i, name := range columns {
 		cell := strings.TrimPrefix(cells[i], "'")
 		switch {
+		case name == clientRequestID && cell == "":
 		case slices.Contains(numeric, name):
 			n, err := strconv.ParseInt(cell, 10, 64)
 			if err != nil {
@@ -120,7 +127,7 @@ func newLineReader(r io.Reader) *Reader {
 func newSheetReader(r io.Reader) (*Reader, error) {
 	in, n := csv.NewReader(r), 1
 	head, err := in.Read()
-	if err != nil || !slices.Equal(head, Columns) {
+	if err != nil || !slices.Equal(head, Columns) && !slices.Equal(head, earlierColumns()) {
 		return nil, errors.New(
 			"it is neither NDJSON nor CSV of the audit log: the first line has to be a row, or " + strings.Join(Columns,
 				","))
@@ -132,6 +139,6 @@ func newSheetReader(r io.Reader) (*Reader, error) {
 			return nil, err
 		}
 		n, _ = in.FieldPos(0)
-		return parseCells(cells)
+		return parseCells(head, cells)
 	}}, nil
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -77,7 +78,13 @@ func TestBothFormsOfAnExportHoldTheSame(t *testing.T) {
 		r.Target, r.Changes = target, Changes{target, map[string]any{target + "x": []any{nil, true, target}}}
 		rows = append(rows, r)
 	}
+	sent := "request-0001"
+	rows[1].ClientRequestID = &sent
 	ndjson, sheet := exportFiles(t, rows)
+	if n := strings.Count(ndjson, `"clientRequestID":"request-0001"`); n != 1 ||
+		strings.Count(ndjson, "clientRequestID") != 1 {
+		t.Errorf("the id that the client sent with the second row:\n%s", ndjson)
+	}
 	for form, text := range map[string]string{"NDJSON": ndjson, "CSV": sheet} {
 		if w, b, err := walkFile(text); err != nil || b != nil || w.Rows != int64(len(rows)) {
 			t.Errorf("%s: %+v %+v %v", form, w, b, err)
@@ -91,6 +98,28 @@ func TestBothFormsOfAnExportHoldTheSame(t *testing.T) {
 		if errA != nil || errB != nil || string(a.Line()) != string(b.Line()) {
 			t.Errorf("%s and %s, %v %v", a.Line(), b.Line(), errA, errB)
 		}
+	}
+}
+
+// Exports from before rows had a clientRequestID lack its column.
+func TestReader_ReadsSheetsOfEarlierVersions(t *testing.T) {
+	_, sheet := exportFiles(t, []Row{newRow("one"), newRow("two")})
+	all, err := csv.NewReader(strings.NewReader(sheet)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := slices.Index(Columns, "clientRequestID")
+	var earlier bytes.Buffer
+	w := csv.NewWriter(&earlier)
+	for _, cells := range all {
+		w.Write(slices.Delete(slices.Clone(cells), at, at+1))
+	}
+	w.Flush()
+	if strings.Contains(earlier.String(), "clientRequestID") {
+		t.Fatal("the sheet still has the column")
+	}
+	if w, b, err := walkFile(earlier.String()); err != nil || b != nil || w.Rows != 2 {
+		t.Errorf("%+v %+v %v", w, b, err)
 	}
 }
 

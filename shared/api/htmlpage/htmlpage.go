@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"html"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"lamplighter.dev/shared/api/rest"
@@ -50,6 +51,15 @@ func (p *Page) AddNote(text string) *Page {
 // AddButton adds a button that sends a POST request to the address of the page.
 func (p *Page) AddButton(label string) *Page {
 	return p.add("<form method=\"post\"><button type=\"submit\">%s</button></form>\n", label)
+}
+
+// AddPasswordForm adds a form that sends a new password as the field "password" in a POST request to the address of the
+// page.
+func (p *Page) AddPasswordForm(label, button string, least int) *Page {
+	p.add("<form method=\"post\"><p><label for=\"password\">%s</label></p>\n", label)
+	p.add("<p><input id=\"password\" name=\"password\" type=\"password\" autocomplete=\"new-password\" required "+
+		"minlength=\"%s\"></p>\n", strconv.Itoa(least))
+	return p.add("<button type=\"submit\">%s</button></form>\n", button)
 }
 
 // AddFacts adds a list of facts.

@@ -19,6 +19,8 @@ func TestPage_EscapesEveryText(t *testing.T) {
 		"a paragraph":    htmlpage.New("").AddParagraph(hostile),
 		"a note":         htmlpage.New("").AddNote(hostile),
 		"a button":       htmlpage.New("").AddButton(hostile),
+		"a form's label": htmlpage.New("").AddPasswordForm(hostile, "", 12),
+		"a form's button": htmlpage.New("").AddPasswordForm("", hostile, 12),
 		"a fact's name":  htmlpage.New("").AddFacts(htmlpage.Fact{Name: hostile}),
 		"a fact's value": htmlpage.New("").AddFacts(htmlpage.Fact{Value: hostile}),
 	} {

@@ -2,7 +2,6 @@ package identity
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	"lamplighter.dev/shared/api/identity/grant"
@@ -16,11 +15,19 @@ type User struct {
 	Name     string    `json:"name"`
 	Verified bool      `json:"verified"`
 	Password string    `json:"password,omitempty"` // argon2id, as a PHC string
-	Epoch    int64     `json:"epoch"`              // increased to end all sessions of the user
+	Epoch    int64     `json:"epoch"`              // increased to end all sessions and tokens of the user
 	Disabled bool      `json:"disabled,omitempty"`
 	Created  time.Time `json:"created"`
 	Updated  time.Time `json:"updated"`
+	// SessionEpoch is increased to end sessions of the user, but no tokens. A change of the password does that.
+	SessionEpoch int64 `json:"sessionEpoch,omitempty"`
+	// Organisations is how many organizations the user belongs to at most, or 0 if that is not known
+	Organisations int64 `json:"organisations,omitempty"`
 }
+
+// CredentialEpoch changes whenever sessions of the user are ended together. Temporary permissions, such as tickets for a
+// new password, end with it.
+func (u User) CredentialEpoch() int64 { return u.Epoch + u.SessionEpoch }
 
 // AddressRow holds the user of an e-mail address.
 type AddressRow struct {
@@ -42,6 +49,8 @@ type OrganisationRecord struct {
 	ChosenPreferences
 	// mail domains whose users must sign in through the organization's identity provider
 	SSO []string `json:"ssoDomains,omitempty"`
+	// hours after which a session of single sign-on must ask the identity provider again; 0 means DefaultSSOHours
+	SSOHours int `json:"ssoHours,omitempty"`
 	// a user other than the creator chose the name, so the creator has no claim to it
 	Loose bool `json:"loose,omitempty"`
 	// like Access.Ended: the organization is not offered for choosing
@@ -49,10 +58,7 @@ type OrganisationRecord struct {
 }
 
 // DemandsSSO reports whether a user with the address must sign in through the identity provider of o.
-func (o OrganisationRecord) DemandsSSO(address string) bool {
-	_, domain, _ := strings.Cut(address, "@")
-	return slices.Contains(o.SSO, domain)
-}
+func (o OrganisationRecord) DemandsSSO(address string) bool { return demandsSSO(o.SSO, address) }
 
 // Member is a user in an organization, with their grants. Grants are stored without policies.
 type Member struct {
@@ -65,11 +71,14 @@ type Member struct {
 	Name string `json:"name,omitempty"`
 	// different after each change; changes are conditional on it
 	Version int64 `json:"version"`
+	// Leaving is set when the user has deleted their account, until a worker removes the member. A leaving member is
+	// no owner.
+	Leaving bool `json:"leaving,omitempty"`
 }
 
 // Owns reports whether the member is an owner of the organization.
 func (m Member) Owns() bool {
-	return slices.ContainsFunc(m.Grants, func(g grant.Grant) bool {
+	return !m.Leaving && slices.ContainsFunc(m.Grants, func(g grant.Grant) bool {
 		return g.Role == grant.Owner && g.Scope == grant.OrgScope
 	})
 }
@@ -85,6 +94,10 @@ type Access struct {
 	Owners     int64                 `json:"owners"`
 	// the organization is being deleted; all requests are refused
 	Ended bool `json:"ended,omitempty"`
+	// SSODomains and SSOHours are copies of OrganisationRecord.SSO and SSOHours. They change in one transaction with
+	// those, so that every request is judged by them.
+	SSODomains []string `json:"ssoDomains,omitempty"`
+	SSOHours   int      `json:"ssoHours,omitempty"`
 }
 
 // CustomRole is a role made by an organization.
@@ -126,7 +139,26 @@ type Session struct {
 	// the organization whose identity provider vouched for the user; the session works only in it
 	SSO     string    `json:"sso,omitempty"`
 	Created time.Time `json:"created"`
+	// User.SessionEpoch at log-in, or of the change of the password that the session made
+	SessionEpoch int64 `json:"sessionEpoch,omitempty"`
+	// how the user logged in; empty in a session that an earlier version began
+	Method string `json:"method,omitempty"`
+	// network address and User-Agent of the log-in or of the last refresh
+	SourceIP  string `json:"ip,omitempty"`
+	UserAgent string `json:"agent,omitempty"`
+	Listed    bool   `json:"listed,omitempty"` // the user's list of sessions contains it
 }
+
+// IsOf reports whether the session has not ended together with other sessions of its user u.
+func (s Session) IsOf(u User) bool { return s.Epoch == u.Epoch && s.SessionEpoch == u.SessionEpoch }
+
+// The ways to log in, as Session.Method.
+const (
+	LoginEmail  = "email"
+	LoginGoogle = "google"
+	LoginGitHub = "github"
+	LoginSAML   = "saml"
+)
 
 // The states of a session.
 const (
@@ -149,11 +181,22 @@ func UserKey(user string) table.Key { return table.Key{PK: UserPrefix + user, SK
 
 // AddressKey returns the key of an e-mail address. It does not contain the address.
 func AddressKey(pepper []byte, address string) table.Key {
-	return table.Key{PK: AddressPrefix + Digest(pepper, "email", address), SK: "U"}
+	return AddressKeyOf(Digest(pepper, "email", address))
 }
+
+// AddressKeyOf returns the key of the e-mail address with a digest.
+func AddressKeyOf(digest string) table.Key { return table.Key{PK: AddressPrefix + digest, SK: "U"} }
 
 // SessionKey returns the key of a session.
 func SessionKey(session string) table.Key { return table.Key{PK: SessionPrefix + session, SK: "S"} }
+
+// SessionListPrefix is the prefix of the sort keys of a user's list of sessions.
+const SessionListPrefix = "SESSION#"
+
+// SessionListKey returns the key of a session in its user's list.
+func SessionListKey(user, session string) table.Key {
+	return table.Key{PK: UserPrefix + user, SK: SessionListPrefix + session}
+}
 
 // OrganisationKey returns the key of an organization's record.
 func OrganisationKey(org string) table.Key {

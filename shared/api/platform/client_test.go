@@ -6,7 +6,7 @@ import (
 )
 
 // newEnviron returns an environment with the required variables, and more. It is one of `sam local`, so that secrets are
-// among the variables.
+// among its variables.
 func newEnviron(more map[string]string) func(string) string {
 	return func(name string) string {
 		if v, ok := more[name]; ok {
@@ -14,7 +14,7 @@ func newEnviron(more map[string]string) func(string) string {
 		}
 		return map[string]string{
 			"LAMPLIGHTER_TABLE": "t", "LAMPLIGHTER_STAGE": "dev", "AWS_SAM_LOCAL": "true",
-			"LAMPLIGHTER_PEPPER": "0123456789abcdef0123456789abcdef", "AWS_REGION": "eu-west-1",
+			"LAMPLIGHTER_PEPPER_FROM": "0123456789abcdef0123456789abcdef", "AWS_REGION": "eu-west-1",
 			"LAMPLIGHTER_SECRETS_KEY":  "arn:aws:kms:eu-west-1:1:key/s",
 			"LAMPLIGHTER_SIGNING_KEYS": "arn:aws:kms:eu-west-1:1:key/t",
 			"LAMPLIGHTER_BASE_URL":     "https://lamplighter.test",
@@ -28,8 +28,8 @@ func TestProvidersAreOffUntilTheyAreConfigured(t *testing.T) {
 		t.Fatalf("%+v, %v", p, err)
 	}
 	p, err = FromEnvironment(Secrets, newEnviron(map[string]string{
-		"LAMPLIGHTER_GOOGLE_CLIENT_ID": "g", "LAMPLIGHTER_GOOGLE_CLIENT_SECRET": "gs",
-		"LAMPLIGHTER_GITHUB_CLIENT_ID": "h", "LAMPLIGHTER_GITHUB_CLIENT_SECRET": "hs",
+		"LAMPLIGHTER_GOOGLE_CLIENT_ID": "g", "LAMPLIGHTER_GOOGLE_CLIENT_SECRET_FROM": "gs",
+		"LAMPLIGHTER_GITHUB_CLIENT_ID": "h", "LAMPLIGHTER_GITHUB_CLIENT_SECRET_FROM": "hs",
 		"LAMPLIGHTER_GITHUB_URL": "https://git.example/",
 	}))
 	if err != nil {
@@ -45,7 +45,7 @@ func TestProvidersAreOffUntilTheyAreConfigured(t *testing.T) {
 
 // check 89.
 func TestAFunctionDoesNotStartWithHalfAProvider(t *testing.T) {
-	both := map[string]string{"LAMPLIGHTER_GOOGLE_CLIENT_ID": "g", "LAMPLIGHTER_GOOGLE_CLIENT_SECRET": "secret value"}
+	both := map[string]string{"LAMPLIGHTER_GOOGLE_CLIENT_ID": "g", "LAMPLIGHTER_GOOGLE_CLIENT_SECRET_FROM": "secret value"}
 	with := func(name, value string) map[string]string {
 		m := map[string]string{name: value}
 		for k, v := range both {
@@ -60,7 +60,7 @@ func TestAFunctionDoesNotStartWithHalfAProvider(t *testing.T) {
 		says string
 	}{
 		"an id without its secret": {
-			with("LAMPLIGHTER_GOOGLE_CLIENT_SECRET", ""),
+			with("LAMPLIGHTER_GOOGLE_CLIENT_SECRET_FROM", ""),
 			"LAMPLIGHTER_GOOGLE_CLIENT_SECRET",
 		},
 		"a secret without its id":    {with("LAMPLIGHTER_GOOGLE_CLIENT_ID", ""), "LAMPLIGHTER_GOOGLE_CLIENT_ID"},

@@ -159,11 +159,7 @@ func checkComplete(secrets []Secret, getenv func(string) string) error {
 		"LAMPLIGHTER_TABLE", "LAMPLIGHTER_STAGE", "LAMPLIGHTER_SECRETS_KEY", "LAMPLIGHTER_SIGNING_KEYS", "AWS_REGION",
 	}
 	if slices.Contains(secrets, PepperSecret) {
-		name := PepperSecret.From()
-		if getenv(localVariable) == "true" {
-			name = string(PepperSecret)
-		}
-		required = append(required, name)
+		required = append(required, PepperSecret.From())
 	}
 	return requireVariables(getenv, required...)
 }

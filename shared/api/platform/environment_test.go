@@ -12,17 +12,17 @@ func TestAFunctionDoesNotStartWithoutItsSecrets(t *testing.T) {
 		t.Fatalf("%+v, %v", p, err)
 	}
 	for name, says := range map[string]string{
-		"LAMPLIGHTER_PEPPER=":             "LAMPLIGHTER_PEPPER is not set",
-		"LAMPLIGHTER_SECRETS_KEY=":        "LAMPLIGHTER_SECRETS_KEY is not set",
-		"LAMPLIGHTER_SIGNING_KEYS=":       "LAMPLIGHTER_SIGNING_KEYS is not set",
-		"LAMPLIGHTER_TABLE=":              "LAMPLIGHTER_TABLE is not set",
-		"LAMPLIGHTER_STAGE=":              "LAMPLIGHTER_STAGE is not set",
-		"AWS_REGION=":                     "AWS_REGION is not set",
-		"LAMPLIGHTER_PEPPER=short-secret": "has 12 bytes; it must have at least 32 random bytes",
-		"LAMPLIGHTER_PEPPER={{resolve:secretsmanager:arn:of-a-secret}}": "reference to a secret",
-		"LAMPLIGHTER_EPOCH=yesterday":                                   `"yesterday" is not a time`,
-		"LAMPLIGHTER_EPOCH=2999-01-01T00:00:00Z":                        "is in the future",
-		"LAMPLIGHTER_SIGNING_KEYS=arn:aws:kms:eu-west-1:1:key/t@soon":   "LAMPLIGHTER_SIGNING_KEYS",
+		"LAMPLIGHTER_PEPPER_FROM=":             "LAMPLIGHTER_PEPPER_FROM is not set",
+		"LAMPLIGHTER_SECRETS_KEY=":             "LAMPLIGHTER_SECRETS_KEY is not set",
+		"LAMPLIGHTER_SIGNING_KEYS=":            "LAMPLIGHTER_SIGNING_KEYS is not set",
+		"LAMPLIGHTER_TABLE=":                   "LAMPLIGHTER_TABLE is not set",
+		"LAMPLIGHTER_STAGE=":                   "LAMPLIGHTER_STAGE is not set",
+		"AWS_REGION=":                          "AWS_REGION is not set",
+		"LAMPLIGHTER_PEPPER_FROM=short-secret": "has 12 bytes; it must have at least 32 random bytes",
+		"LAMPLIGHTER_PEPPER_FROM={{resolve:secretsmanager:arn:of-a-secret}}": "reference to a secret",
+		"LAMPLIGHTER_EPOCH=yesterday":                                        `"yesterday" is not a time`,
+		"LAMPLIGHTER_EPOCH=2999-01-01T00:00:00Z":                             "is in the future",
+		"LAMPLIGHTER_SIGNING_KEYS=arn:aws:kms:eu-west-1:1:key/t@soon":        "LAMPLIGHTER_SIGNING_KEYS",
 	} {
 		t.Run(name, func(t *testing.T) {
 			variable, value, _ := strings.Cut(name, "=")

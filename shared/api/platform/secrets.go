@@ -38,29 +38,30 @@ func (s Secret) From() string { return string(s) + "_FROM" }
 // secretsTimeout limits the reading of all secrets of a function. Lambda gives a start ten seconds.
 const secretsTimeout = 8 * time.Second
 
-// localVariable is set to "true" in containers of `sam local`, which have no Secrets Manager. There, and only there,
-// secrets are taken from the environment.
+// localVariable is set to "true" in containers of `sam local`, which have no Secrets Manager. There, and only there, the
+// variables <Secret>_FROM hold the secrets themselves: `sam local` sets only variables that the template has.
 const localVariable = "AWS_SAM_LOCAL"
 
 // readSecrets returns getenv with the declared secrets, read from Secrets Manager, as values of their variables. The
 // other secrets are empty. It returns an error for a secret in the environment, because whoever may look at a
 // function's configuration reads it there.
 func readSecrets(declared []Secret, getenv func(string) string) (func(string) string, error) {
-	if getenv(localVariable) == "true" {
-		return getenv, nil
-	}
 	if err := refuseSecretsInEnvironment(getenv); err != nil {
 		return nil, err
 	}
+	read := secretsmanager.New(AWS(getenv), clock.System{}).Read
+	if getenv(localVariable) == "true" {
+		read = func(_ context.Context, text string) (string, error) { return text, nil }
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), secretsTimeout)
 	defer cancel()
-	client, values := secretsmanager.New(AWS(getenv), clock.System{}), map[string]string{}
+	values := map[string]string{}
 	for _, s := range declared {
 		id := getenv(s.From())
 		if id == "" {
 			continue
 		}
-		text, err := client.Read(ctx, id)
+		text, err := read(ctx, id)
 		if err != nil {
 			return nil, fmt.Errorf("the secret that %s names: %w", s.From(), err)
 		}

@@ -42,7 +42,7 @@ func (v *vault) environ(t *testing.T, more map[string]string) func(string) strin
 	srv := httptest.NewServer(v)
 	t.Cleanup(srv.Close)
 	env := map[string]string{
-		"AWS_SAM_LOCAL": "", "LAMPLIGHTER_PEPPER": "", "AWS_ENDPOINT_URL": srv.URL, "AWS_ACCESS_KEY_ID": "a",
+		"AWS_SAM_LOCAL": "", "AWS_ENDPOINT_URL": srv.URL, "AWS_ACCESS_KEY_ID": "a",
 		"AWS_SECRET_ACCESS_KEY": "b", "LAMPLIGHTER_PEPPER_FROM": "pepper",
 	}
 	for name, value := range more {
@@ -125,5 +125,18 @@ func TestSecrets_WithoutThemAFunctionDoesNotStart(t *testing.T) {
 				t.Errorf("it repeats the secret, or has several lines: %q", err)
 			}
 		})
+	}
+}
+
+// `sam local invoke` works without a cloud, given the pepper by --env-vars.
+func TestSecrets_AreVariablesInContainersOfSAM(t *testing.T) {
+	v := all()
+	p, err := FromEnvironment(Secrets, v.environ(t, map[string]string{
+		"AWS_SAM_LOCAL": "true", "LAMPLIGHTER_PEPPER_FROM": strings.Repeat("x", 32),
+		"LAMPLIGHTER_SMTP_URL_FROM": "smtp://localhost",
+	}))
+	if err != nil || len(v.asked) > 0 || string(p.Settings.Pepper) != strings.Repeat("x", 32) ||
+		p.Settings.MailServer != "smtp://localhost" || p.Settings.Google.ID != "" {
+		t.Errorf("%+v, %v; it asked for %v", p, err, v.asked)
 	}
 }

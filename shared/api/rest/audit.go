@@ -83,7 +83,7 @@ func (x *exchange) audit(r *reply) audit.Request {
 			Actor: cmp.Or(c.Email, c.Worker), UserID: c.User, Credential: c.Method,
 			Action: op.ID, ResourceType: op.resourceType(), Category: audit.CategoryOf(x.route.tag()),
 			Method: op.Method, Path: path, Target: target, Status: r.Status,
-			RequestID: RequestID(ctx), IP: SourceIP(ctx),
+			RequestID: RequestID(ctx), ClientRequestID: Optional(x.client), IP: SourceIP(ctx),
 		},
 	}
 	if data, ok := bytes.CutPrefix(r.Body, []byte(`{"data":`)); ok && r.Status < 300 {

@@ -18,6 +18,7 @@ import (
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/testkit/tabletest"
 )
 
@@ -44,6 +45,10 @@ func recordedRows(t *testing.T, p *platform.Platform, at audit.Place) []audit.Ro
 	}
 	for i := range rows {
 		rows[i].ID, rows[i].Hash, rows[i].PreviousHash = "", "", ""
+		if !id.IsValid("req", rows[i].RequestID) {
+			t.Errorf("the row's request id is %q", rows[i].RequestID)
+		}
+		rows[i].RequestID = ""
 	}
 	return rows
 }

@@ -9,9 +9,11 @@ import (
 	"runtime/debug"
 	"time"
 
+	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
 )
 
@@ -22,6 +24,7 @@ type exchange struct {
 	r      *http.Request
 	route  *route // nil until it is found
 	id     string
+	client string // X-Request-Id of the client
 	began  time.Time
 	status int
 	meter  *table.Meter
@@ -54,12 +57,22 @@ func SourceIP(ctx context.Context) string {
 	return x.r.RemoteAddr
 }
 
-// wellFormed is the form of a client's X-Request-Id that is accepted.
+// UserAgent returns the User-Agent header of the request with the context ctx, without control characters and of at
+// most 200 characters. It returns "" outside of a request.
+func UserAgent(ctx context.Context) string {
+	x, ok := ctx.Value(exchangeKey{}).(*exchange)
+	if !ok {
+		return ""
+	}
+	return fault.CleanText(x.r.UserAgent(), 200)
+}
+
+// wellFormed is the form of a client's X-Request-Id that is recorded.
 var wellFormed = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:/+=-]{7,127}$`)
 
 func (s *server) beginExchange(w http.ResponseWriter, r *http.Request) *exchange {
 	x := &exchange{ResponseWriter: w, s: s, began: s.clock.Now()}
-	x.id = requestID(r, x.began)
+	x.id, x.client = requestID(r, x.began), clientRequestID(r)
 	ctx, meter := table.WithMeter(context.WithValue(r.Context(), exchangeKey{}, x))
 	x.r, x.meter = r.WithContext(ctx), meter
 	h := w.Header()
@@ -69,11 +82,20 @@ func (s *server) beginExchange(w http.ResponseWriter, r *http.Request) *exchange
 	return x
 }
 
-// requestID returns the client's ID, or else the gateway's, or else a new one.
-func requestID(r *http.Request, at time.Time) string {
-	if v := r.Header.Get("X-Request-Id"); wellFormed.MatchString(v) {
-		return v
+// clientRequestID returns the client's X-Request-Id, or "" if there is none or it is not well-formed.
+func clientRequestID(r *http.Request) string {
+	v := r.Header.Get("X-Request-Id")
+	switch {
+	case !wellFormed.MatchString(v):
+		return ""
+	case audit.SecretText(v):
+		return audit.Redacted
 	}
+	return v
+}
+
+// requestID returns the gateway's ID, or else a new one. Clients cannot choose it, so two requests never share one.
+func requestID(r *http.Request, at time.Time) string {
 	if v := gatewayRequestID(r.Context()); v != "" {
 		return v
 	}
@@ -138,6 +160,9 @@ func (x *exchange) report(stack []byte) {
 		slog.Bool("late", platform.Late(x.r.Context(), x.began, ended)),
 		slog.String("request_id", x.id), slog.String("org", c.Org), slog.String("user", c.User),
 	)
+	if x.client != "" {
+		attrs = append(attrs, slog.String("clientRequestID", x.client))
+	}
 	if x.cause != nil {
 		level = slog.LevelError
 		attrs = append(attrs, slog.String("error", x.cause.Error()))

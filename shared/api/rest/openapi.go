@@ -38,8 +38,8 @@ const about = "Lamplighter manages cloud cost, inventory and operations across A
 	"separate several values of a filter by commas, or repeat the parameter. Each member of a record is " +
 	"always present: " +
 	"`null`, `[]` or `{}` if it has no value. An error quotes at most 200 bytes of the request. Each answer carries " +
-	"`X-Request-Id`; a well-formed one that the client sends is kept. In sample bodies a value such as `<groupID>` " +
-	"stands for an id of " +
+	"`X-Request-Id`, which is always the service's own; a client's `X-Request-Id` of 8 to 128 letters, digits and " +
+	"`._:/+=-` is recorded as `clientRequestID`. In sample bodies a value such as `<groupID>` stands for an id of " +
 	"your own, and one such as `<in 2 hours>` for a time."
 
 func newAPI(s *server) *API {

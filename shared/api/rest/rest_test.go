@@ -12,10 +12,12 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
+	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/testkit/resttest"
 )
 
@@ -271,22 +273,30 @@ func TestRaw_ItsHeadersStandInPlaceOfTheUsualOnes(t *testing.T) {
 	}
 }
 
-func TestRequestID(t *testing.T) {
-	s := openReply(t)
-	for _, c := range []struct {
-		name, sent string
-		kept       bool
-	}{
-		{"a client's own is kept", "client-0123456789", true},
-		{"a short one is not", "short", false},
-		{"one with a line break is not", "abc\r\nX: yyyyyyyy", false},
-		{"one that is too long is not", strings.Repeat("a", 200), false},
-		{"none gets one", "", false},
+func TestRequestID_IsAlwaysOursAndTheClientsIsLogged(t *testing.T) {
+	for _, c := range []struct{ name, sent, logged string }{
+		{"a client's own is logged", "client-0123456789", "client-0123456789"},
+		{"a short one is not", "short", ""},
+		{"one with a line break is not", "abc\r\nX: yyyyyyyy", ""},
+		{"one that is too long is not", strings.Repeat("a", 200), ""},
+		{"one with a token is redacted", "lampr_01k0.1.abcdefgh", audit.Redacted},
+		{"none is none", "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			s := openReply(t)
 			got := s.sendRequest(anna, "GET /things", "", "X-Request-Id: "+c.sent).Header().Get("X-Request-Id")
-			if (got == c.sent) != c.kept || got == "" {
+			if !strings.HasPrefix(got, "req_") || !id.IsValid("req", got) {
 				t.Errorf("sent %q, got %q", c.sent, got)
+			}
+			var line map[string]any
+			if err := json.Unmarshal([]byte(s.log.String()), &line); err != nil {
+				t.Fatal(err)
+			}
+			if logged, _ := line["clientRequestID"].(string); logged != c.logged || line["request_id"] != got {
+				t.Errorf("sent %q, got %q, logged %v", c.sent, got, line)
+			}
+			if _, has := line["clientRequestID"]; has != (c.logged != "") {
+				t.Errorf("the line is %v", line)
 			}
 		})
 	}

@@ -191,16 +191,21 @@ func (c *conn) Identify(ctx context.Context) (string, error) {
 			return "", err
 		}
 	}
-	out, err := sts.NewFromConfig(c.config).GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{}, limitIdentifyAttempts)
+	out, err := sts.NewFromConfig(c.config).GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{},
+		c.limitIdentifyAttempts)
 	if err != nil {
 		return "", resource.ClassifyError(err)
 	}
 	return sdk.ToString(out.Account), nil
 }
 
-// limitIdentifyAttempts keeps the pauses between attempts below the 15 seconds that a client waits. The answer then
-// contains the last error, not a timeout.
-func limitIdentifyAttempts(o *sts.Options) { o.RetryMaxAttempts = 4 }
+// limitIdentifyAttempts keeps the pauses between attempts below the 15 seconds that a client waits for AWS, and the 4
+// seconds that it waits for an endpoint of its own. The answer then contains the last error, not a timeout.
+func (c *conn) limitIdentifyAttempts(o *sts.Options) {
+	if o.RetryMaxAttempts = 4; c.account.EndpointURL != "" {
+		o.RetryMaxAttempts = 2
+	}
+}
 
 func (c *conn) demandExternalID(ctx context.Context) error {
 	cfg := c.config.Copy()

@@ -3,6 +3,7 @@ package simulated
 import (
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -63,11 +64,13 @@ type settings struct {
 	clusterStatus cloud.ClusterStatus
 	organisation  organisation
 	billing       billing
+
+	unknown error // about a credential that is not a setting
 }
 
 // parseSettings reads the settings of a.
 func parseSettings(a cloud.Account) (settings, error) {
-	r := reader{values: a.Credentials}
+	r := reader{values: a.Credentials, names: map[string]bool{}}
 	s := settings{
 		named: a.Regions, number: r.readText("accountID", a.NativeID),
 		page: r.readInteger("pageSize", pageSize, 1, pageSize),
@@ -84,6 +87,7 @@ func parseSettings(a cloud.Account) (settings, error) {
 	if a.AuthMethod != "" && a.AuthMethod != AuthMethod {
 		r.failReading("authMethod", a.AuthMethod, `"simulated"`)
 	}
+	s.unknown = r.errUnknown()
 	return s, r.err
 }
 
@@ -136,7 +140,28 @@ func dealEvenly(n, parts int) []int {
 // reader reads typed values and keeps the first failure.
 type reader struct {
 	values map[string]string
+	names  map[string]bool // of all settings that were read
 	err    error
+}
+
+// errUnknown returns an error that names a value without a setting, or nil. Call it when all settings are read.
+func (r *reader) errUnknown() error {
+	for _, name := range slices.Sorted(maps.Keys(r.values)) {
+		if !r.names[name] {
+			return &cloud.Error{
+				Class: cloud.Invalid, Op: "simulated:Connect", Code: "UnknownParameter",
+				Message: fmt.Sprintf("credentials.%.64s is not a setting of the simulated cloud; its settings are %s", name,
+					strings.Join(slices.Sorted(maps.Keys(r.names)), ", ")),
+			}
+		}
+	}
+	return nil
+}
+
+// value returns the text of a setting, which is empty if it is not set.
+func (r *reader) value(name string) string {
+	r.names[name] = true
+	return r.values[name]
 }
 
 func (r *reader) failReading(name, value, want string) {
@@ -149,7 +174,7 @@ func (r *reader) failReading(name, value, want string) {
 }
 
 func (r *reader) readText(name, otherwise string) string {
-	if v := strings.TrimSpace(r.values[name]); v != "" {
+	if v := strings.TrimSpace(r.value(name)); v != "" {
 		return v
 	}
 	return otherwise
@@ -193,7 +218,7 @@ func (r *reader) readFlag(name string) bool {
 
 func (r *reader) readList(name string) []string {
 	var out []string
-	for v := range strings.SplitSeq(r.values[name], ",") {
+	for v := range strings.SplitSeq(r.value(name), ",") {
 		if v = strings.TrimSpace(v); v != "" && !slices.Contains(out, v) {
 			out = append(out, v)
 		}

@@ -114,6 +114,11 @@ type conn struct {
 	lastBill  *bill // that was asked for
 }
 
+// CheckSettings returns an error for a credential that is not a setting.
+func (c *conn) CheckSettings() error { return c.unknown }
+
+var _ cloud.SettingsChecker = (*conn)(nil)
+
 // callDeadline is how long one call may take; a slower one ends as a time-out, as an SDK's would.
 const callDeadline = 30 * time.Second
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
@@ -33,7 +34,7 @@ func (o Opener) Prepare(ctx context.Context, org string, a *inventory.Account) e
 	if err = pr.checkNative(a); err != nil {
 		return err
 	}
-	if err = o.CheckAccount(a); err != nil {
+	if err = cmp.Or(o.CheckAccount(a), CheckRegions(a.Provider, a.Regions)); err != nil {
 		return err
 	}
 	have, err := ListAccounts(ctx, o.P.Table, org)
@@ -79,6 +80,18 @@ func (o Opener) CheckAccount(a *inventory.Account) error {
 		return fault.New(fault.Invalid, "endpointURL: this deployment accepts no custom endpoints")
 	}
 	return o.CheckReachable("endpointURL", a.EndpointURL)
+}
+
+// CheckRegions returns fault.Invalid for a name that is no region of the provider, before any cloud is asked. Check only
+// regions that a request sends: a stored account may use a region that an earlier or later version knows.
+func CheckRegions(provider string, regions []string) error {
+	for _, r := range regions {
+		if !cloud.IsRegion(provider, r) {
+			return fault.New(fault.Invalid, "regions: %.64q is not a region of %s: correct it, or leave out regions to "+
+				"use every region that is enabled", r, provider)
+		}
+	}
+	return nil
 }
 
 // CheckReachable returns an error for an address that can only be in our own network. The IP addresses of a host name

@@ -93,6 +93,11 @@ func (s *Store) UpdateDays(ctx context.Context, org string) (PriceUpdate, error)
 }
 
 func (s *Store) tryUpdate(ctx context.Context, org string, withDays bool) (PriceUpdate, error) {
+	end, err := platform.Shared(s.p, newUpdateTurns).take(ctx, org)
+	if err != nil {
+		return PriceUpdate{}, err
+	}
+	defer end()
 	for try := 1; ; try++ {
 		did, err := s.update(ctx, org, withDays)
 		if try == updateTries || !errors.Is(err, ErrCostsMoved) {

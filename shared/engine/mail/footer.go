@@ -16,6 +16,8 @@ var reasons = map[Template]string{
 	ReceiverFailing:       "you are an owner of the organization",
 	RightsEnded:           "you are an owner of the organization",
 	DisconnectionsWaiting: "you are an owner of the organization",
+	DomainsMissing:        "you are an owner of the organization. It is sent each\nday until the record is back or the domain has lapsed",
+	DomainsLapsed:         "you are an owner of the organization",
 }
 
 // docsPath is the page of the service that people can open in a browser without a log-in.

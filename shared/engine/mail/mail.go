@@ -18,6 +18,7 @@ const (
 	AccountExists   Template = "account_exists"
 	ResetPassword   Template = "reset_password" // code
 	PasswordChanged Template = "password_changed"
+	AccountDeleted  Template = "account_deleted"
 	SessionReused   Template = "session_reused"
 	Invitation      Template = "invitation"     // organisation: its name; inviter: an e-mail address
 	TokenExpiring   Template = "token_expiring" // #nosec G101 -- name: of a personal access token; expires: a date
@@ -30,7 +31,10 @@ const (
 	// DisconnectionsWaiting needs name and id of a cloud organisation, and as digits the number of its accounts that
 	// are waiting and connected.
 	DisconnectionsWaiting Template = "disconnections_waiting"
-	Notification          Template = "notification" // no keys: Mail.Letter is the text
+	// DomainsMissing and DomainsLapsed need organisation, its name, and domains: a line for each mail domain.
+	DomainsMissing Template = "domains_missing"
+	DomainsLapsed  Template = "domains_lapsed"
+	Notification   Template = "notification" // no keys: Mail.Letter is the text
 	// Nothing is not sent. A request for an unknown address queues it, so that it takes as long as one for a known
 	// address.
 	Nothing Template = "nothing"

@@ -37,11 +37,12 @@ func TestTemplates(t *testing.T) {
 		name := mail.Template(strings.TrimSuffix(filepath.Base(text), ".txt"))
 		t.Run(string(name), func(t *testing.T) {
 			m, err := mail.RenderMessage(mail.Mail{Template: name, To: "ada@example.com", Data: map[string]string{
-				"code": "042137", "organisation": "Ærø & Søn, Inc.", "inviter": "eve@example.com", "name": "CI",
+				"code": "042137", "link": "https://lamplighter.test/auth/password/reset/lampt_QX7",
+				"organisation": "Ærø & Søn, Inc.", "inviter": "eve@example.com", "name": "CI",
 				"expires": "24 March 2026",
 				"kind":    "notification channel", "what": "- webhook CI (whk_1): paused\n",
 				"id":      "chan_01k6v0e4y0c2b7m9q8r5t3w1xz",
-				"waiting": "30", "connected": "200",
+				"waiting": "30", "connected": "200", "domains": "- example com, lapses on 24 March 2026\n",
 			}}, "mail_1", at, base)
 			if err != nil {
 				t.Fatal(err)
@@ -159,7 +160,8 @@ func TestRenderMessage_HasNoInvisibleCharacters(t *testing.T) {
 
 func TestRenderMessage_WithoutAnAddressNamesNoPage(t *testing.T) {
 	for _, none := range []string{"", "lamplighter.test", "javascript:alert(1)"} {
-		m, err := mail.RenderMessage(mail.Mail{Template: mail.PasswordChanged, To: "ada@example.com"}, "mail_1", at, none)
+		m, err := mail.RenderMessage(mail.Mail{Template: mail.PasswordChanged, To: "ada@example.com"}, "mail_1", at,
+			none)
 		if err != nil || strings.Contains(m.Text, "Lamplighter: ") || !strings.Contains(m.Text, "You get this mail") {
 			t.Errorf("%q: %v: %s", none, err, m.Text)
 		}
@@ -201,6 +203,42 @@ func TestAQueuedMailIsSealed(t *testing.T) {
 	got, event, err := mail.OpenQueued(ctx, s, w.Item)
 	if err != nil || got.To != sent.To || got.Data["code"] != "042137" || event != w.Item.SK {
 		t.Errorf("%+v, %s, %v", got, event, err)
+	}
+}
+
+// A mail that an earlier version of the service queued has no link. Above the limit of wrong codes, a mail has no code.
+func TestTemplates_OfCodesAndLinks(t *testing.T) {
+	const link = "https://lamplighter.test/auth/password/reset/lampt_QX7"
+	for name, c := range map[string]struct {
+		data     map[string]string
+		has, not []string
+	}{
+		"code and link":          {map[string]string{"code": "042137", "link": link}, []string{"042137", link}, nil},
+		"an older mail, no link": {map[string]string{"code": "042137"}, []string{"042137"}, []string{"this link"}},
+		"too many wrong codes": {map[string]string{"code": "", "link": link}, []string{link, "no code"},
+			[]string{"10 minutes"}},
+		"a service with no address": {map[string]string{"code": "042137", "link": ""}, []string{"042137"},
+			[]string{"this link"}},
+	} {
+		for _, of := range []mail.Template{mail.VerifyAddress, mail.VerifyContested, mail.ResetPassword} {
+			t.Run(string(of)+": "+name, func(t *testing.T) {
+				m, err := mail.RenderMessage(mail.Mail{Template: of, To: "ada@example.com", Data: c.data}, "mail_1", at,
+					"")
+				if err != nil || m.Subject == "" || strings.Contains(m.Text, "\n\n\n") {
+					t.Fatalf("%+v, %v", m, err)
+				}
+				for _, word := range c.has {
+					if !strings.Contains(m.Text, word) {
+						t.Errorf("%q is missing: %s", word, m.Text)
+					}
+				}
+				for _, word := range c.not {
+					if strings.Contains(m.Text, word) {
+						t.Errorf("%q is in it: %s", word, m.Text)
+					}
+				}
+			})
+		}
 	}
 }
 

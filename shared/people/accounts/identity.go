@@ -32,6 +32,7 @@ type identityLink struct {
 	User    string    `json:"user"`
 	Issuer  string    `json:"issuer"`
 	Created time.Time `json:"created"`
+	Listed  bool      `json:"listed,omitempty"` // the account's list of links contains it
 }
 
 func (a Accounts) linkKey(c Claim) table.Key {
@@ -75,6 +76,9 @@ func (a Accounts) tryFindOrCreate(ctx context.Context, c Claim) (identity.User, 
 	case u.ID == "": // the account was deleted; its link is stale
 		return a.linkNewIdentity(ctx, c, table.Equal("user", tie.User))
 	}
+	if !tie.Listed {
+		a.listOldLink(ctx, a.linkKey(c), tie)
+	}
 	return u, checkEnabled(u)
 }
 
@@ -100,11 +104,15 @@ func (a Accounts) linkNewIdentity(ctx context.Context, c Claim, cond table.Cond)
 	if err != nil {
 		return identity.User{}, err
 	}
-	tie, err := table.NewItem(a.linkKey(c), identityLink{u.ID, c.Issuer, a.Clock.Now()})
+	tie, err := table.NewItem(a.linkKey(c), identityLink{u.ID, c.Issuer, a.Clock.Now(), true})
 	if err != nil {
 		return identity.User{}, err
 	}
-	return u, a.Table.Transact(ctx, append(writes, table.Put(tie, cond))...)
+	listed, err := listLink(u.ID, a.linkKey(c))
+	if err != nil {
+		return identity.User{}, err
+	}
+	return u, a.Table.Transact(ctx, append(writes, table.Put(tie, cond), listed)...)
 }
 
 // linkConditions returns the writes that make linking a person to the account u safe: u must still have the same

@@ -1,5 +1,5 @@
-// Package erasure holds the parts of ending an organization that the operation that ends it shares with the worker that
-// erases its data.
+// Package erasure holds the parts of ending an organization or an account that the operation that ends it shares with
+// the worker that erases its data.
 package erasure
 
 import (
@@ -15,20 +15,21 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// Machine is the name of the state machine that erases an organization.
+// Machine is the name of the state machine that erases an organization or an account.
 const Machine = "erasure"
 
-// Settling is how long after its end an organization may still be written to, by requests and workers that started
-// before. It is longer than a function runs. The data is erased after it.
+// Settling is how long after its end an organization or account may still be written to, by requests and workers that
+// started before. It is longer than a function runs. The data is erased after it.
 const Settling = 20 * time.Minute
 
-// Input is the input of the state machine.
+// Input is the input of the state machine. It names either an organization or an account.
 type Input struct {
-	Org   string    `json:"org"`
-	JobID string    `json:"jobID"`
-	Ended time.Time `json:"ended"`
-	Actor string    `json:"actor"` // e-mail address of the user who ended the organization
-	User  string    `json:"user"`
+	Org     string    `json:"org,omitempty"`
+	Account string    `json:"account,omitempty"` // ID of the user
+	JobID   string    `json:"jobID"`
+	Ended   time.Time `json:"ended"`
+	Actor   string    `json:"actor"` // e-mail address of the user who ended the organization
+	User    string    `json:"user"`
 }
 
 // Organisation returns the organization of the input.

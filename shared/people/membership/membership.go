@@ -50,7 +50,8 @@ func (s People) addMember(ctx context.Context, org string, u identity.User, j jo
 // tryAddMember is one attempt of addMember. Its error is a lost turn (table.IsTurnLost) if another organization was
 // joined in the meantime.
 func (s People) tryAddMember(ctx context.Context, org string, u identity.User, j joining) (already bool, err error) {
-	if already, err = s.checkRoom(ctx, u.ID, org); err != nil || already {
+	already, others, err := s.checkRoom(ctx, u.ID, org)
+	if err != nil || already {
 		return already, err
 	}
 	m := NewMember(u.ID, u.Email, j.grants, s.Clock.Now())
@@ -67,7 +68,8 @@ func (s People) tryAddMember(ctx context.Context, org string, u identity.User, j
 	if err != nil {
 		return false, err
 	}
-	writes = slices.Concat([]table.Write{writes[0], t.countWrite(org), writes[1]}, list, j.extra)
+	writes = slices.Concat([]table.Write{writes[0], t.countWrite(org), writes[1]}, list, j.extra,
+		[]table.Write{CountOrganisations(u.ID, others+1)})
 	err = s.Table.Transact(ctx, writes...)
 	if table.IsTurnLost(err) {
 		return false, err
@@ -80,22 +82,28 @@ func (s People) tryAddMember(ctx context.Context, org string, u identity.User, j
 	return false, t.explainConflict("join "+org+" as "+u.ID, err)
 }
 
-// checkRoom reports whether the user belongs to org already. It returns fault.Denied if the user cannot join another
-// organization.
-func (s People) checkRoom(ctx context.Context, user, org string) (bool, error) {
+// checkRoom reports whether the user belongs to org already, and to how many organizations. It returns fault.Denied if
+// the user cannot join another organization.
+func (s People) checkRoom(ctx context.Context, user, org string) (already bool, n int, err error) {
 	k := identity.MembershipKey(user, "")
 	page, err := s.Table.Query(ctx, table.Query{PK: k.PK, Prefix: k.SK, Limit: identity.MaxOrganisations})
 	if err != nil {
-		return false, fmt.Errorf("list organizations of %s: %w", user, err)
+		return false, 0, fmt.Errorf("list organizations of %s: %w", user, err)
 	}
 	if slices.ContainsFunc(page.Items, func(it table.Item) bool { return strings.TrimPrefix(it.SK, k.SK) == org }) {
-		return true, nil
+		return true, len(page.Items), nil
 	}
-	if n := len(page.Items); n >= identity.MaxOrganisations {
-		return false, fault.New(fault.Denied, "the user belongs to %d organizations, the most that a user can: leave "+
+	if n = len(page.Items); n >= identity.MaxOrganisations {
+		return false, n, fault.New(fault.Denied, "the user belongs to %d organizations, the most that a user can: leave "+
 			"one first", n)
 	}
-	return false, nil
+	return false, n, nil
+}
+
+// CountOrganisations returns the write that stores how many organizations a user belongs to. It fails if the account
+// has ended.
+func CountOrganisations(user string, n int) table.Write {
+	return table.Update(identity.UserKey(user), []table.Change{table.Set("organisations", n)}, table.Exists())
 }
 
 // NewMember returns a member that joined now. Each grant gets an ID, so that it can be revoked.
@@ -202,6 +210,18 @@ func (s People) replaceMember(ctx context.Context, org string, w swap) error {
 // RemoveMember removes the member old, as it was read, from org with all grants. It also deletes an invitation that was
 // sent while they joined. It returns fault.Conflict like ReplaceGrants.
 func (s People) RemoveMember(ctx context.Context, org string, old identity.Member, extra ...table.Write) error {
+	extra = append(slices.Clip(extra), table.Delete(InvitationKey(s.Settings.Pepper, org, old.Email)),
+		table.Delete(InvitedKey(s.Settings.Pepper, org, old.Email)))
+	return s.removeMember(ctx, org, old, func(ctx context.Context, ws ...table.Write) error {
+		return s.Table.Transact(ctx, append(ws, extra...)...)
+	})
+}
+
+// removeMember removes the member old, as it was read, with all grants. The function commit makes the writes in one
+// transaction.
+func (s People) removeMember(ctx context.Context, org string, old identity.Member,
+	commit func(context.Context, ...table.Write) error,
+) error {
 	t := step{members: -1, owners: -ownerCount(old)}
 	gone := old
 	gone.Grants = nil
@@ -216,11 +236,9 @@ func (s People) RemoveMember(ctx context.Context, org string, old identity.Membe
 	writes := slices.Concat([]table.Write{
 		table.Delete(identity.MemberKey(org, old.User), ifUnchanged(old)...), t.countWrite(org),
 		table.Delete(identity.MembershipKey(old.User, org)),
-		table.Delete(InvitationKey(s.Settings.Pepper, org, old.Email)),
-		table.Delete(InvitedKey(s.Settings.Pepper, org, old.Email)),
-	}, list, extra, []table.Write{review})
+	}, list, []table.Write{review})
 	ctx = table.Within(ctx, identity.UserPrefix+old.User, table.OrgPK(org), InvitedPrefix, ReviewPrefix)
-	return t.explainConflict("remove member "+old.User+" of "+org, s.Table.Transact(ctx, writes...))
+	return t.explainConflict("remove member "+old.User+" of "+org, commit(ctx, writes...))
 }
 
 // ifUnchanged returns the conditions that a member is as it was read.

@@ -3,12 +3,14 @@ package sessions
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/people/membership"
 )
 
 // userOrganisations is a user with the organizations that a session may work in.
@@ -22,12 +24,34 @@ type userOrganisations struct {
 // organizations.
 func (s Sessions) listOrganisations(ctx context.Context, u identity.User, sso string) (userOrganisations, error) {
 	organisations, err := identity.ListOrganisations(ctx, s.Table, u.ID)
+	if err == nil {
+		s.noteOrganisations(ctx, u, len(organisations))
+	}
 	if sso != "" {
 		organisations = slices.DeleteFunc(organisations, func(o identity.OrganisationRecord) bool {
 			return o.ID != sso
 		})
 	}
 	return userOrganisations{u, organisations}, err
+}
+
+// noteOrganisations stores how many organizations u belongs to, if that has changed by an earlier version of the
+// service, or because an organization was left or deleted. The next log-in or refresh repeats a failure, so it is only
+// logged. Someone who joins an organization at the same time stores the number too, and goes first.
+func (s Sessions) noteOrganisations(ctx context.Context, u identity.User, n int) {
+	if u.Organisations == int64(n) {
+		return
+	}
+	w := membership.CountOrganisations(u.ID, n)
+	unchanged := table.Equal("organisations", u.Organisations)
+	if u.Organisations == 0 {
+		unchanged = table.Lacks("organisations")
+	}
+	w.If = append(w.If, unchanged)
+	_, err := s.Table.Write(table.WithoutAttachment(ctx), w)
+	if _, joined := errors.AsType[*table.ConditionError](err); err != nil && !joined {
+		s.Log.WarnContext(ctx, "the number of organizations was not stored", "user", u.ID, "error", err.Error())
+	}
 }
 
 // includes reports whether org is one of the account's organizations.

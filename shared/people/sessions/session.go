@@ -12,6 +12,7 @@ import (
 
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/identity/token"
+	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/engine/mail"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
@@ -26,40 +27,53 @@ const (
 	reuseGraceSeconds = 10
 )
 
-// startSession stores a session of u in org, and returns it with its first refresh token. The identity provider of the
-// organization sso vouched for u, if sso is not empty.
-func (s Sessions) startSession(ctx context.Context, u identity.User, org, sso string) (identity.Session, refreshToken,
+// startSession stores a session of a's user in how.Org, and lists it. It returns the session with its first refresh token.
+func (s Sessions) startSession(ctx context.Context, a userOrganisations, how Options) (identity.Session, refreshToken,
 	error,
 ) {
-	now := s.Clock.Now()
+	u, now, lifetime := a.User, s.Clock.Now(), a.lifetime(how.SSO)
 	t := newRefreshToken(strings.ToLower(rand.Text()), 1)
 	sess := identity.Session{
-		ID: t.session, User: u.ID, Org: org, SSO: sso, Epoch: u.Epoch, State: identity.SessionLive,
-		Hash: t.storedHash(s.Settings.CodeKey()), Gen: t.gen, Rotated: now.Unix(),
-		Idle: now.Add(idleTTL).Unix(), Absolute: now.Add(absoluteTTL).Unix(), Created: now,
+		ID: t.session, User: u.ID, Org: how.Org, SSO: how.SSO, Epoch: u.Epoch, SessionEpoch: u.SessionEpoch,
+		State: identity.SessionLive, Hash: t.storedHash(s.Settings.CodeKey()), Gen: t.gen, Rotated: now.Unix(),
+		Idle: now.Add(idleTTL).Unix(), Absolute: now.Add(lifetime).Unix(), Created: now,
+		Method: how.Method, SourceIP: rest.SourceIP(ctx), UserAgent: rest.UserAgent(ctx), Listed: true,
 	}
 	it, err := table.NewItem(identity.SessionKey(sess.ID), sess)
 	if err != nil {
 		return sess, t, err
 	}
-	it.Expires = now.Add(absoluteTTL)
-	_, err = s.Table.Write(ctx, table.Put(it, table.Absent()))
-	return sess, t, fault.Wrap("begin session of "+u.ID, err)
+	it.Expires = now.Add(lifetime)
+	listed, err := listSession(sess)
+	if err != nil {
+		return sess, t, err
+	}
+	return sess, t, fault.Wrap("begin session of "+u.ID, s.Table.Transact(ctx, table.Put(it, table.Absent()), listed))
 }
 
-// rotateRefreshToken exchanges the refresh token for the next one. It uses one conditional write, so one of several
-// concurrent calls succeeds. The others learn the reason from the item that the write found.
-func (s Sessions) rotateRefreshToken(ctx context.Context, t refreshToken, org string) (refreshToken, error) {
+// rotateRefreshToken exchanges the refresh token t of sess for the next one, and moves the session to sess.Org. It uses
+// one conditional write, so one of several concurrent calls succeeds. The others learn the reason from the item that
+// the write found.
+func (s Sessions) rotateRefreshToken(ctx context.Context, t refreshToken, sess identity.Session) (refreshToken, error) {
 	now := s.Clock.Now()
 	next := newRefreshToken(t.session, t.gen+1)
 	hash := t.storedHash(s.Settings.CodeKey())
-	err := s.Table.Transact(ctx, table.Update(identity.SessionKey(t.session), []table.Change{
+	writes := []table.Write{table.Update(identity.SessionKey(t.session), []table.Change{
 		table.Set("prev", hash), table.Set("hash", next.storedHash(s.Settings.CodeKey())), table.Set("gen", next.gen),
-		table.Set("rotated", now.Unix()), table.Set("idle", now.Add(idleTTL).Unix()), table.Set("org", org),
+		table.Set("rotated", now.Unix()), table.Set("idle", now.Add(idleTTL).Unix()), table.Set("org", sess.Org),
+		table.Set("ip", rest.SourceIP(ctx)), table.Set("agent", rest.UserAgent(ctx)), table.Set("listed", true),
 	},
 		table.Equal("state", identity.SessionLive), table.Equal("hash", hash),
 		table.Greater("abs", now.Unix()), table.Greater("idle", now.Unix()),
-	))
+	)}
+	if !sess.Listed { // an earlier version began it
+		listed, err := listSession(sess)
+		if err != nil {
+			return next, err
+		}
+		writes = append(writes, listed)
+	}
+	err := s.Table.Transact(ctx, writes...)
 	if failed, ok := errors.AsType[*table.ConditionError](err); ok {
 		found, _ := failed.Old(0)
 		return next, s.judgeLostRotation(ctx, t, found)
@@ -101,18 +115,19 @@ func (s Sessions) endReused(ctx context.Context, sess identity.Session) error {
 	}
 	end := table.Update(identity.SessionKey(sess.ID),
 		[]table.Change{table.Set("state", identity.SessionReused)}, table.Equal("state", identity.SessionLive))
-	err = s.Table.Transact(ctx, end, post)
+	err = s.Table.Transact(ctx, end, table.Delete(identity.SessionListKey(sess.User, sess.ID)), post)
 	if _, over := errors.AsType[*table.ConditionError](err); over {
 		return nil
 	}
 	return fault.Wrap("end session "+sess.ID, err)
 }
 
-// End logs a session out. A session that has ended is not changed.
-func (s Sessions) End(ctx context.Context, session string) error {
-	ctx = table.Within(ctx, identity.SessionPrefix)
+// End logs a session of the user out. A session that has ended is not changed.
+func (s Sessions) End(ctx context.Context, user, session string) error {
+	ctx = table.Within(ctx, identity.SessionPrefix, identity.UserPrefix+user)
 	err := s.Table.Transact(ctx, table.Update(identity.SessionKey(session),
-		[]table.Change{table.Set("state", identity.SessionOut)}, table.Equal("state", identity.SessionLive)))
+		[]table.Change{table.Set("state", identity.SessionOut)}, table.Equal("state", identity.SessionLive)),
+		table.Delete(identity.SessionListKey(user, session)))
 	if _, over := errors.AsType[*table.ConditionError](err); over {
 		return nil
 	}
@@ -124,6 +139,6 @@ func (s Sessions) signAccessToken(ctx context.Context, sess identity.Session) (s
 	now := s.Clock.Now()
 	return s.Tokens.Sign(ctx, token.Claims{
 		User: sess.User, Org: sess.Org, Session: sess.ID, ID: id.New("jti", now),
-		Issued: now, Expires: now.Add(token.TTL),
+		Issued: now, Expires: now.Add(s.accessTTL(sess)),
 	})
 }

@@ -1,16 +1,17 @@
 package sessions
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
-	"lamplighter.dev/shared/api/identity/token"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/engine/mail"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/people/attempts"
 )
 
 // Sessions starts and ends sessions. It has no state.
@@ -23,6 +24,8 @@ func New(p *platform.Platform) Sessions { return Sessions{p} }
 type Options struct {
 	Org string // the organization to work in; "" means the first one of the user
 	SSO string // the organization whose identity provider vouched for the user, or ""
+	// Method is the way in which the user logged in: identity.LoginEmail, …
+	Method string
 }
 
 // LoggedIn holds the tokens of a session, and the organizations that its user can choose from.
@@ -64,9 +67,13 @@ func (s Sessions) Begin(ctx context.Context, u identity.User, how Options) (Logg
 	}
 	org, err := s.chooseOrganisation(ctx, a, orgChoice{wanted: how.Org, sso: how.SSO})
 	if err != nil {
+		if how.SSO == "" { // else the request's own row is in that organization's log
+			s.countNotAdmitted(ctx, attempts.LogIn, a, how.Org)
+		}
 		return LoggedIn{}, err
 	}
-	sess, t, err := s.startSession(ctx, u, org, how.SSO)
+	how.Org = org
+	sess, t, err := s.startSession(ctx, a, how)
 	if err != nil {
 		return LoggedIn{}, err
 	}
@@ -96,20 +103,23 @@ func (s Sessions) Refresh(ctx context.Context, token, wanted string) (LoggedIn, 
 	if err != nil {
 		return LoggedIn{}, err
 	}
-	if a.includes(sess.Org) { // an erased organization must not be written to
-		audit.NoteActor(ctx, sess.Org, "", "")
+	if err = s.checkAge(sess, a); err != nil {
+		return LoggedIn{}, err
 	}
 	org, err := s.chooseOrganisation(ctx, a, orgChoice{wanted, sess.Org, sess.SSO})
 	if err != nil && sess.Hash == t.storedHash(s.Settings.CodeKey()) && sess.State == identity.SessionLive {
 		// A request for an organization that does not admit the user does not use the token up. A used token is still
 		// detected.
+		s.countNotAdmitted(ctx, attempts.Refresh, a, cmp.Or(wanted, sess.Org))
 		return LoggedIn{}, err
 	}
-	if t, err = s.rotateRefreshToken(ctx, t, org); err != nil {
+	was := sess.Org
+	sess.Org = org
+	if t, err = s.rotateRefreshToken(ctx, t, sess); err != nil {
+		s.countRefused(ctx, u, was, err)
 		return LoggedIn{}, err
 	}
 	audit.NoteActor(ctx, org, u.ID, u.Email)
-	sess.Org = org
 	return s.newLoggedIn(ctx, sess, t, a)
 }
 
@@ -124,7 +134,7 @@ func (s Sessions) readSession(ctx context.Context, t refreshToken) (identity.Ses
 // readSessionUser reads the user of a session. It returns an error if the session can no longer be refreshed.
 func (s Sessions) readSessionUser(ctx context.Context, sess identity.Session) (identity.User, error) {
 	u, err := table.Read[identity.User](ctx, s.Table, identity.UserKey(sess.User))
-	if fault.Is(err, fault.NotFound) || err == nil && (u.Epoch != sess.Epoch || u.Disabled) {
+	if fault.Is(err, fault.NotFound) || err == nil && (!sess.IsOf(u) || u.Disabled) {
 		return u, errRefreshToken()
 	}
 	return u, fault.Wrap("read user "+sess.User, err)
@@ -145,7 +155,7 @@ func (s Sessions) EndByRefreshToken(ctx context.Context, token, user string) err
 	if err != nil {
 		return fmt.Errorf("read session %s: %w", t.session, err)
 	}
-	return s.End(ctx, sess.ID)
+	return s.End(ctx, user, sess.ID)
 }
 
 func (s Sessions) newLoggedIn(ctx context.Context, sess identity.Session, t refreshToken,
@@ -157,7 +167,7 @@ func (s Sessions) newLoggedIn(ctx context.Context, sess identity.Session, t refr
 	}
 	out := LoggedIn{
 		AccessToken: access, RefreshToken: t.clientText(s.Settings.CodeKey()), TokenType: "Bearer",
-		ExpiresIn: int(token.TTL.Seconds()), Tenants: make([]OrganisationChoice, len(a.organisations)),
+		ExpiresIn: int(s.accessTTL(sess).Seconds()), Tenants: make([]OrganisationChoice, len(a.organisations)),
 		User: Person{a.ID, a.Email, a.Name},
 	}
 	for i, o := range a.organisations {

@@ -127,7 +127,7 @@ func (c *Caller) Credential(t testing.TB) string {
 func (c *Caller) spare(t testing.TB) *Caller {
 	t.Helper()
 	at := identity.SessionKey(c.Claims.Session)
-	ctx := table.Within(t.Context(), identity.SessionPrefix)
+	ctx := table.Within(t.Context(), identity.SessionPrefix, identity.UserPrefix)
 	session, err := table.Read[identity.Session](ctx, c.Service.Platform.Table, at)
 	if err != nil {
 		t.Fatal(err)
@@ -137,7 +137,12 @@ func (c *Caller) spare(t testing.TB) *Caller {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err = c.Service.Platform.Table.Write(ctx, table.Put(row)); err != nil {
+	listed, err := table.NewItem(identity.SessionListKey(session.User, session.ID),
+		map[string]string{"session": session.ID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err = c.Service.Platform.Table.Transact(ctx, table.Put(row), table.Put(listed)); err != nil {
 		t.Fatal(err)
 	}
 	other := &Caller{Client: c.Client, Service: c.Service, Claims: c.Claims}

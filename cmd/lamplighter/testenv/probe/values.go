@@ -77,6 +77,7 @@ func (c *Caller) Settle(t *testing.T, number string) Values {
 	maps.Copy(e, c.listen(number))
 	maps.Copy(e, c.scale(t, number, account))
 	maps.Copy(e, c.event(t, number, account))
+	e["sessionID"] = c.spare(t).Claims.Session
 	maps.Copy(e, c.beInvited(t, number))
 	return e
 }

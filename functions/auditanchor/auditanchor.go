@@ -93,21 +93,33 @@ func (n *notary) anchorAll(ctx context.Context) (Anchored, error) {
 		return Anchored{Early: true}, refused
 	}
 	n.fail(refused)
-	n.night = anchor.Night{At: now, Epoch: n.Settings.Epoch, Files: map[string]anchor.File{}}
-	if last != nil {
-		n.last, n.night.Previous = last.Night, last.Digest
-	}
-	if last != nil && last.UnknownKey {
-		n.fail(fmt.Errorf("the key that signed the night %s is not in use any more: if it was not replaced, the night "+
-			"was made by somebody else", last.Name))
-	}
+	n.beginNight(now, last)
 	n.anchorFile(ctx, anchor.SystemFile, n.systemChains)
 	for shard := range identity.DirectoryShards {
 		n.anchorFile(ctx, anchor.ShardFile(shard), func(ctx context.Context) ([]anchor.Chain, error) {
 			return n.organizations(ctx, shard)
 		})
 	}
-	if err = n.book.Add(ctx, n.AnchorKeys, &n.night); fault.Is(err, fault.Conflict) {
+	return n.closeNight(ctx)
+}
+
+// beginNight begins a night that follows the last one, if there is one.
+func (n *notary) beginNight(now time.Time, last *anchor.Signed) {
+	n.night = anchor.Night{At: now, Epoch: n.Settings.Epoch, Files: map[string]anchor.File{}}
+	if last == nil {
+		return
+	}
+	n.last, n.night.Previous = last.Night, last.Digest
+	if last.UnknownKey {
+		n.fail(fmt.Errorf("the key that signed the night %s is not in use any more: if it was not replaced, the night "+
+			"was made by somebody else", last.Name))
+	}
+}
+
+// closeNight signs the night and stores it.
+func (n *notary) closeNight(ctx context.Context) (Anchored, error) {
+	err := n.book.Add(ctx, n.AnchorKeys, &n.night)
+	if fault.Is(err, fault.Conflict) {
 		return Anchored{Early: true}, nil // another run was faster, and reports
 	}
 	n.fail(err)
@@ -117,34 +129,37 @@ func (n *notary) anchorAll(ctx context.Context) (Anchored, error) {
 // anchorFile makes one file of the night. If that fails, the night has the file of the night before.
 func (n *notary) anchorFile(ctx context.Context, name string, chains func(context.Context) ([]anchor.Chain, error)) {
 	before, had := n.last.Files[name]
-	keep := func(err error) {
-		n.fail(fmt.Errorf("anchor the chains of %s: %w", name, err))
-		if had {
-			n.night.Files[name] = before
-		}
-	}
-	if n.Clock.Now().After(n.until) {
-		keep(errors.New("there was no time left; the anchors of the night before are kept"))
+	err := n.makeFile(ctx, name, chains)
+	if err == nil {
 		return
+	}
+	n.fail(fmt.Errorf("anchor the chains of %s: %w", name, err))
+	if had {
+		n.night.Files[name] = before
+	}
+}
+
+// makeFile compares the chains of a file with their anchors, and stores the new ones.
+func (n *notary) makeFile(ctx context.Context, name string,
+	chains func(context.Context) ([]anchor.Chain, error),
+) error {
+	if n.Clock.Now().After(n.until) {
+		return errors.New("there was no time left; the anchors of the night before are kept")
 	}
 	was, err := n.book.Leaves(ctx, &n.last, name)
 	if err != nil && !n.last.At.Before(n.Settings.Epoch) { // after a restore, the chains may begin anew
-		keep(err)
-		return
+		return err
 	}
 	all, err := chains(ctx)
 	if err != nil {
-		keep(err)
-		return
+		return err
 	}
 	leaves := n.compareChains(ctx, all, was)
 	if len(leaves) == 0 {
-		return
+		return nil
 	}
 	n.did.Chains += len(leaves)
-	if err = n.book.AddFile(ctx, &n.night, name, leaves, before); err != nil {
-		keep(err)
-	}
+	return n.book.AddFile(ctx, &n.night, name, leaves, n.last.Files[name])
 }
 
 func (n *notary) systemChains(context.Context) ([]anchor.Chain, error) {

@@ -49,7 +49,7 @@ func registerPasskeys(g *rest.Group, s *service) {
 	op.Description = "The body is the AuthenticationResponseJSON, as toJSON() returns it; or the same in credential. A " +
 		"passkey counts as both factors. 401: it is not accepted."
 	op.Credentials = true
-	rest.Handle(g, op, s.confirmPasskeyCounted)
+	rest.Handle(g, op, remembering(s, s.confirmPasskeyCounted))
 }
 
 // passkeysPerSource limits log-ins with passkeys from one source.
@@ -159,6 +159,6 @@ func (s *service) confirmPasskeyLogIn(ctx context.Context, in *confirmPasskeyLog
 			"this account is disabled: ask an administrator of the organization")
 	}
 	return s.sessions.Begin(ctx, u, sessions.Options{
-		Org: in.Body.TenantID, Method: identity.LoginPasskey, Factors: []string{identity.FactorPasskey}, Proved: true,
+		Org: in.Body.TenantID, Method: identity.LoginPasskey, Second: identity.FactorPasskey,
 	})
 }

@@ -104,7 +104,8 @@ func (c orgChoice) lacksFactor(o identity.OrganisationRecord) bool {
 }
 
 func errOrgNeedsFactor(o identity.OrganisationRecord) error {
-	return identity.ErrSecondFactor(fmt.Sprintf("organization %s (%s) admits only log-ins with one: send otp, or log in "+
+	return identity.ErrSecondFactor(fmt.Sprintf("organization %s (%s) admits only log-ins with one: send otp, "+
+		"or log in "+
 		"with a passkey; if you have neither, log in without tenantID and set one up with POST /auth/mfa/totp or POST "+
 		"/auth/mfa/passkeys", o.ID, o.Name))
 }

@@ -47,6 +47,7 @@ var namesNothing = map[string]string{
 	"updateSchedule id":                       ownPart,
 	"reportEventPlanStatus id":                ownPart,
 	"connectCloudAccount cloudAccountID":      cloudOnly,
+	"updateCloudAccount cloudAccountID":       cloudOnly,
 	"connectCloudOrganisation ids":            cloudOnly,
 	"updateCloudOrganisation ids":             cloudOnly,
 	"finalizeGoogleConnection projectID":      cloudOnly,

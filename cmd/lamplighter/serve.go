@@ -95,7 +95,7 @@ func options(c choices, at *site, stdout, stderr io.Writer) (local.Options, erro
 		level = slog.LevelInfo
 	}
 	o := local.Options{
-		Root: c.root, Dir: c.dir, BaseURL: "http://" + at.Addr().String(), Version: version, Mails: stdout,
+		Root: c.root, Dir: c.dir, Anchors: c.anchors, BaseURL: "http://" + at.Addr().String(), Version: version, Mails: stdout,
 		Google: c.google, GitHub: c.github, GoogleCloud: c.googleCloud, Epoch: c.epoch,
 		Log: platform.TextLog(stderr, level), AwaitDemo: c.demo && at.inherited == nil,
 	}
@@ -134,8 +134,9 @@ func answer(ctx context.Context, s *local.Service, at *site, ready func(context.
 	}
 	guard := edge.Edge{Hosts: at.hosts, Clock: clock.System{}}
 	server := &http.Server{
-		Handler: guard.Guard(s), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 20 * time.Second, WriteTimeout: 40 * time.Second,
-		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+		Handler: guard.Guard(s), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 20 * time.Second,
+		WriteTimeout: 40 * time.Second,
+		IdleTimeout:  2 * time.Minute, MaxHeaderBytes: 64 << 10,
 	}
 	if at.kept != nil {
 		at.kept.Attach(server)

@@ -166,7 +166,7 @@ func (s *service) beginSession(ctx context.Context, u identity.User, p logInProo
 	switch {
 	case !u.HasSecondFactor():
 	case p.otp != "":
-		if p.how.Second, err = s.factors.ProveCode(ctx, u, requestSource(ctx), p.otp); err != nil {
+		if p.how.Second, err = s.proveCodeCounted(ctx, u, p.otp); err != nil {
 			return sessions.LoggedIn{}, err
 		}
 	case p.later:
@@ -206,7 +206,7 @@ func (s *service) proveFactor(ctx context.Context, u identity.User, p factorProo
 	case p.assertion != nil:
 		factor, err = s.factors.ProvePasskey(ctx, u, p.assertion.assertion())
 	case p.otp != "":
-		factor, err = s.factors.ProveCode(ctx, u, requestSource(ctx), p.otp)
+		factor, err = s.proveCodeCounted(ctx, u, p.otp)
 	default:
 		return "", fault.New(fault.Invalid, "otp: send a code of your authenticator app or a recovery code")
 	}

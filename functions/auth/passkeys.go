@@ -55,7 +55,7 @@ func registerPasskeys(g *rest.Group, s *service) {
 	op.Description = "The body is the AuthenticationResponseJSON, as toJSON() returns it; or the same in credential. " +
 		"A passkey counts as both factors. 401: it is not accepted."
 	op.Credentials = true
-	rest.Handle(g, op, remembering(s, s.confirmPasskeyLogIn))
+	rest.Handle(g, op, remembering(s, s.confirmPasskeyCounted))
 }
 
 // passkeysPerSource limits log-ins with passkeys from one source.

@@ -75,7 +75,7 @@ func (s Sessions) Begin(ctx context.Context, u identity.User, how Options) (Logg
 	})
 	if err != nil {
 		if how.SSO == "" { // else the request's own row is in that organization's log
-			s.countNotAdmitted(ctx, attempts.LogIn, a, how.Org)
+			s.countNotAdmitted(ctx, attempts.Attempt{Action: attempts.LogIn, Org: how.Org}, a, err)
 		}
 		return LoggedIn{}, err
 	}
@@ -111,6 +111,7 @@ func (s Sessions) Refresh(ctx context.Context, token string, how Refreshing) (Lo
 	}
 	u, err := s.readSessionUser(ctx, sess)
 	if err != nil {
+		s.countRefused(ctx, u, sess.Org, err)
 		return LoggedIn{}, err
 	}
 	audit.NoteActor(ctx, "", u.ID, u.Email)
@@ -127,7 +128,8 @@ func (s Sessions) Refresh(ctx context.Context, token string, how Refreshing) (Lo
 	if err != nil && r.current {
 		// A request for an organization that does not admit the user does not use the token up. A used token is still
 		// detected.
-		s.countNotAdmitted(ctx, attempts.Refresh, a, cmp.Or(how.Org, sess.Org))
+		org := cmp.Or(how.Org, sess.Org)
+		s.countNotAdmitted(ctx, attempts.Attempt{Action: attempts.Refresh, Org: org}, a, err)
 		return LoggedIn{}, err
 	}
 	was := sess.Org

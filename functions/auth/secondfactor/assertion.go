@@ -13,7 +13,7 @@ import (
 	"lamplighter.dev/shared/people/passkeys"
 )
 
-// LogInOptions is what a client needs to log in with a passkey.
+// LogInOptions are the options of a log-in with a passkey.
 type LogInOptions struct{ Host, Challenge string }
 
 // BeginLogIn begins a log-in with a passkey. The options name no passkeys, so they do not tell whether an address has

@@ -60,7 +60,7 @@ func (f Factors) readPasskeys(ctx context.Context, user string) ([]storedPasskey
 	return decodePasskeys(rows)
 }
 
-// Registration is what a client needs to register a passkey.
+// Registration holds the options of the registration of a passkey.
 type Registration struct {
 	Host, Challenge string
 	User            identity.User

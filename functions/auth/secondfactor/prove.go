@@ -14,9 +14,9 @@ import (
 )
 
 // These rules limit wrong codes. Only a caller who has the password, or a session, reaches them, so a stranger uses up
-// nothing. Whoever has stolen the password cannot lock the owner out either: the limit of an account counts only
-// sources that no code was accepted from before, a new password starts it anew, and recovery codes and passkeys, which
-// cannot be guessed, are not subject to it.
+// nothing. A thief of the password cannot lock the owner out either: the limit of an account counts only sources from
+// which no code was accepted before, and starts anew with a new password. Recovery codes and passkeys, which cannot be
+// guessed, are not subject to it.
 var (
 	// wrong codes and recovery codes of an account from one source.
 	triesPerSource = ratelimit.Rule{Name: "mfa-source", Max: 10, Per: 15 * time.Minute}

@@ -43,6 +43,7 @@ import (
 	"lamplighter.dev/functions/organisationsync"
 	"lamplighter.dev/functions/overrides"
 	"lamplighter.dev/functions/painter"
+	"lamplighter.dev/functions/passkeyverifier"
 	"lamplighter.dev/functions/pricesync"
 	"lamplighter.dev/functions/queryrunner"
 	"lamplighter.dev/functions/reminder"
@@ -122,6 +123,10 @@ func All() []Function {
 		{authorizer.Declaration, nil, nil},
 		{connector.Declaration, nil, asked(connector.Handler)},
 		{painter.Declaration, nil, alone(func(*platform.Platform) workflow.Handler { return painter.Handler })},
+		{
+			passkeyverifier.Declaration, nil,
+			alone(func(*platform.Platform) workflow.Handler { return passkeyverifier.Handler }),
+		},
 		{queryrunner.Declaration, nil, alone(querying)},
 		{discovery.Declaration, nil, discovery.Handler},
 		{executor.Declaration, nil, executor.Handler},

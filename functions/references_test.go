@@ -47,6 +47,7 @@ var namesNothing = map[string]string{
 	"updateSchedule id":                       ownPart,
 	"reportEventPlanStatus id":                ownPart,
 	"connectCloudAccount cloudAccountID":      cloudOnly,
+	"updateCloudAccount cloudAccountID":       cloudOnly,
 	"connectCloudOrganisation ids":            cloudOnly,
 	"updateCloudOrganisation ids":             cloudOnly,
 	"finalizeGoogleConnection projectID":      cloudOnly,
@@ -66,6 +67,10 @@ var partDeletions = map[string]string{
 	"removeTeamResource": "a resource of a team",
 	"detachFromSchedule": "an attachment of a schedule", "deregisterCluster": "a registration of a cloud account",
 	"leaveOrganisation":     "removeUser for the caller",
+	"removeTOTP":            "a second factor of the caller",
+	"removePasskey":         "a second factor of the caller",
+	"endSession":            "a session of the caller, which no other record names",
+	"deleteAccount":         "the caller's account; functions/eraser erases everything that it leads to",
 	"withdrawBillingImport": "the months of an upload, whose record stays",
 }
 

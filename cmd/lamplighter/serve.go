@@ -134,8 +134,9 @@ func answer(ctx context.Context, s *local.Service, at *site, ready func(context.
 	}
 	guard := edge.Edge{Hosts: at.hosts, Clock: clock.System{}}
 	server := &http.Server{
-		Handler: guard.Guard(s), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 20 * time.Second, WriteTimeout: 40 * time.Second,
-		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 64 << 10,
+		Handler: guard.Guard(s), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 20 * time.Second,
+		WriteTimeout: 40 * time.Second,
+		IdleTimeout:  2 * time.Minute, MaxHeaderBytes: 64 << 10,
 	}
 	if at.kept != nil {
 		at.kept.Attach(server)

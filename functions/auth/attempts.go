@@ -36,7 +36,7 @@ func (s *service) resetPasswordCounted(ctx context.Context, in *resetInput) (Mes
 	return out, err
 }
 
-// countRefused counts a refused credential of an address. It counts none without an address.
+// countRefused counts a refused credential of an address. Without an address it is only measured.
 func (s *service) countRefused(ctx context.Context, action, email string, err error) {
 	if fault.Is(err, fault.Unauthenticated) {
 		s.countAttempt(ctx, action, email, http.StatusUnauthorized)
@@ -53,10 +53,30 @@ func (s *service) countAttempt(ctx context.Context, action, email string, status
 	})
 }
 
-// countReset counts a password that u has set by a code or a ticket.
+// proveCodeCounted verifies a code of the second factor of u, who has proved the first one. A wrong one is counted
+// besides the refused log-in, because it tells that the password was right.
+func (s *service) proveCodeCounted(ctx context.Context, u identity.User, otp string) (string, error) {
+	factor, err := s.factors.ProveCode(ctx, u, requestSource(ctx), otp)
+	if fault.Is(err, fault.Unauthenticated) {
+		s.countUser(ctx, attempts.ProveFactor, u, http.StatusUnauthorized)
+	}
+	return factor, err
+}
+
+// confirmPasskeyCounted only measures a refused passkey: it proves no account.
+func (s *service) confirmPasskeyCounted(ctx context.Context, in *confirmPasskeyLogInInput) (sessions.LoggedIn, error) {
+	out, err := s.confirmPasskeyLogIn(ctx, in)
+	s.countRefused(ctx, attempts.LogIn, "", err)
+	return out, err
+}
+
+// countReset counts a password that u has set by a code, a ticket or a link.
 func (s *service) countReset(ctx context.Context, u identity.User) {
+	s.countUser(ctx, attempts.ResetPassword, u, http.StatusOK)
+}
+
+func (s *service) countUser(ctx context.Context, action string, u identity.User, status int) {
 	attempts.New(s.Platform).Note(ctx, attempts.Attempt{
-		Action: attempts.ResetPassword, Status: http.StatusOK, Who: u.ID,
-		IP: rest.SourceIP(ctx), RequestID: rest.RequestID(ctx),
+		Action: action, Status: status, Who: u.ID, IP: rest.SourceIP(ctx), RequestID: rest.RequestID(ctx),
 	})
 }

@@ -2,6 +2,7 @@ package auth
 
 import (
 	"context"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -156,5 +157,41 @@ func TestCounting_CostsTheSameForKnownAndUnknownAddresses(t *testing.T) {
 				t.Errorf("known %+v, unknown %+v", known, unknown)
 			}
 		})
+	}
+}
+
+// A refresh token of a session that a reset has ended is refused, and the organization of the session hears of it.
+func TestRefresh_OfAnEndedSessionIsToldToItsOrganization(t *testing.T) {
+	h := newFixture(t)
+	u := h.memberOfTwo()
+	first := h.want(200, "POST", "/auth/login",
+		map[string]any{"email": u.Email, "password": password, "tenantID": theirs})
+	h.want(200, "POST", "/auth/password/forget", map[string]any{"email": u.Email})
+	h.want(200, "PATCH", "/auth/password/reset",
+		map[string]any{"email": u.Email, "otp": h.newestCode(), "password": "another long password"})
+	for range 3 {
+		h.want(401, "POST", "/auth/refresh", map[string]any{"refreshToken": first["refreshToken"]})
+	}
+	rows := h.auditRows(audit.PlaceOf(theirs))
+	slices.Sort(rows)
+	if want := []string{"logIn 2 " + u.Email, "refresh 4 " + u.Email, "resetPassword 2 " + u.Email}; !slices.Equal(rows,
+		want) {
+		t.Errorf("theirs: %q", rows)
+	}
+	if rows = h.auditRows(audit.PlaceOf(ours)); !slices.Equal(rows, []string{"resetPassword 2 " + u.Email}) {
+		t.Errorf("ours: %q", rows)
+	}
+}
+
+// A wrong code of the second factor is told besides the refused log-in, because it tells that the password was right.
+func TestLogIn_AWrongSecondFactorIsTold(t *testing.T) {
+	e := newEnrolled(t)
+	e.belongTo(e.caller.User, ours, "Ours")
+	e.logInWith(http.StatusForbidden, "") // the usual first step is no refused credential
+	e.logInWith(http.StatusUnauthorized, e.wrongCode())
+	rows := e.auditRows(audit.PlaceOf(ours))
+	slices.Sort(rows)
+	if want := []string{"logIn 4 " + ada, "proveSecondFactor 4 " + ada}; !slices.Equal(rows, want) {
+		t.Errorf("%q", rows)
 	}
 }

@@ -10,11 +10,14 @@ import (
 	"testing"
 	"time"
 
+	"lamplighter.dev/functions/passkeyverifier"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/engine/lambdacall"
 	"lamplighter.dev/shared/engine/mail"
 	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/people/passkeys"
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
@@ -36,6 +39,7 @@ func newFixture(t testing.TB) *fixture {
 
 // mountFixture puts the group in front of f's platform.
 func mountFixture(f *apitest.Fixture) *fixture {
+	f.Workers = lambdacall.Local{passkeys.Worker: passkeyverifier.Handler}
 	s := newService(f.Platform)
 	f.Mount(func(*platform.Platform) *rest.Group { return mountOperations(s) })
 	return &fixture{f, s}

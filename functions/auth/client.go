@@ -265,7 +265,7 @@ func (s *service) newDeviceCookie(address, token string) *http.Cookie {
 	if base, err := url.Parse(s.Settings.BaseURL); err == nil {
 		path = base.EscapedPath()
 	}
-	return &http.Cookie{
+	return &http.Cookie{ // #nosec G124 -- Secure is false only where the service has an http address
 		Name: s.deviceCookieName(address), Value: token, Path: path + "/auth", MaxAge: int(deviceTTL.Seconds()),
 		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: !strings.HasPrefix(s.Settings.BaseURL, "http://"),
 	}

@@ -2,8 +2,10 @@ package auth
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -72,86 +74,11 @@ func (h *fixture) forgetClients() {
 	h.Write(table.Delete(knownClientsKey(u.ID)))
 }
 
-// attack makes n wrong log-ins and n wrong codes for ada, from 200 places in turn, within the time.
-func (h *fixture) attack(n int, within time.Duration) {
-	h.Helper()
-	for i := range n {
-		ip := fmt.Sprintf("198.51.100.%d", i%200)
-		h.Clock.Advance(within / time.Duration(n))
-		if status := h.logInFrom(ip, ada, wrong); status != 401 && status != 403 {
-			h.Fatalf("wrong password %d: %d", i, status)
-		}
-		status, body := h.callFrom(ip, "PATCH", "/auth/otp/validate", map[string]any{
-			"email": ada, "otp": fmt.Sprintf("%06d", i), "purpose": []string{verification, passwordReset}[i%2],
-		})
-		if status != 401 && status != 403 {
-			h.Fatalf("wrong code %d: %d %s", i, status, body)
-		}
-		if i%50 == 0 {
-			h.callFrom(ip, "POST", "/auth/password/forget", map[string]any{"email": ada})
-		}
-	}
-}
-
-// 10,000 wrong log-ins and codes of strangers keep the owner out of nothing.
-func TestStrangersDoNotLockTheOwnerOut(t *testing.T) {
-	for name, of := range map[string]struct {
-		tries  int
-		within time.Duration
-	}{
-		"10,000 in an hour": {10_000, time.Hour}, "2,000 in a minute": {2_000, time.Minute},
-		"2,000 in a day": {2_000, 24 * time.Hour}, "4,000 in a month": {4_000, 30 * 24 * time.Hour},
-	} {
-		t.Run(name, func(t *testing.T) {
-			h := newFixture(t).quickly()
-			h.register()
-			laptop, program := h.browserAt(home), h.browserAt("192.0.2.77")
-			if got := []int{laptop.enter(password), program.enter(password)}; got[0]+got[1] != 400 {
-				t.Fatal(got)
-			}
-			h.attack(of.tries, of.within)
-			laptop.ip = "203.0.113.5" // it travels
-			program.cookies = nil     // it keeps none
-			if got := laptop.enter(password); got != 200 {
-				t.Errorf("from a known device: %d", got)
-			}
-			if program.cookies = map[string]*http.Cookie{}; of.within < sourceTTL {
-				if got := program.enter(password); got != 200 {
-					t.Errorf("from a known source: %d", got)
-				}
-			}
-			h.entersFromAnUnknownDevice(of.within <= 24*time.Hour)
-		})
-	}
-}
-
-// entersFromAnUnknownDevice checks that the owner gets in within 15 minutes: with the password while the guesses of the
-// year last, else with the link of a mail.
-func (h *fixture) entersFromAnUnknownDevice(byPassword bool) {
-	h.Helper()
-	phone := h.browserAt("203.0.113.200")
-	h.Clock.Advance(15 * time.Minute)
-	if got := phone.enter(password); (got == 200) != byPassword {
-		h.Errorf("from an unknown device with the password: %d", got)
-	}
-	before := len(h.Mails())
-	tablet := h.browserAt("203.0.113.201")
-	tablet.post("POST", "/auth/password/forget", map[string]any{"email": ada}).Want(200)
-	if len(h.Mails()) == before {
-		h.Log("strangers have asked for all mails of the hour; the owner takes the link of one of these")
-	}
-	tablet.send("POST", h.mailedLink(), formType, "password=seven+dim+candles").Want(200)
-	if got := tablet.enter(fresh); got != 200 {
-		h.Errorf("after the link of a mail: %d", got)
-	}
-}
-
 // mailedLink returns the path of the link in the newest mail that has one.
 func (h *fixture) mailedLink() string {
 	h.Helper()
-	all := h.Mails()
-	for i := len(all) - 1; i >= 0; i-- {
-		if path, ok := strings.CutPrefix(all[i].Data["link"], h.Settings.BaseURL); ok && path != "" {
+	for _, m := range slices.Backward(h.Mails()) {
+		if path, ok := strings.CutPrefix(m.Data["link"], h.Settings.BaseURL); ok && path != "" {
 			return path
 		}
 	}
@@ -189,21 +116,22 @@ func TestDeviceCookie(t *testing.T) {
 	}
 }
 
-// exhaust makes the strangers' guesses of the day cost a delay.
-func (h *fixture) exhaust(email string) {
+// exhaust makes the strangers' guesses at the password of ada cost a delay.
+func (h *fixture) exhaust() {
 	h.Helper()
 	for i := range passwordGuesses[stranger].Free {
-		if got := h.logInFrom(fmt.Sprintf("198.51.100.%d", i), email, wrong); got != 401 {
+		if got := h.logInFrom(fmt.Sprintf("198.51.100.%d", i), ada, wrong); got != 401 {
 			h.Fatal(got)
 		}
 	}
-	if got := h.logInFrom("198.51.100.99", email, wrong); got != 403 {
+	if got := h.logInFrom("198.51.100.99", ada, wrong); got != 403 {
 		h.Fatalf("the next stranger: %d", got)
 	}
 }
 
 func TestKnownDevice(t *testing.T) {
 	begin := func(t *testing.T) (*fixture, *browser) {
+		t.Helper()
 		h := newFixture(t).quickly()
 		h.register()
 		b := h.browserAt(home)
@@ -211,7 +139,7 @@ func TestKnownDevice(t *testing.T) {
 			t.Fatal(got)
 		}
 		b.ip = "203.0.113.5" // another source
-		h.exhaust(ada)
+		h.exhaust()
 		return h, b
 	}
 	t.Run("its token changes with each log-in, and the one before works once more", func(t *testing.T) {
@@ -267,7 +195,7 @@ func TestKnownDevice(t *testing.T) {
 	t.Run("it is forgotten after half a year without a log-in", func(t *testing.T) {
 		h, b := begin(t)
 		h.Clock.Advance(deviceTTL)
-		h.exhaust(ada)
+		h.exhaust()
 		if got := b.enter(password); got != 403 {
 			t.Errorf("%d", got)
 		}
@@ -284,9 +212,7 @@ func TestKnownDevice(t *testing.T) {
 	t.Run("a reset of the password makes all strangers, but who resets it", func(t *testing.T) {
 		h, b := begin(t)
 		thief := h.browserAt("203.0.113.6")
-		for name, c := range b.cookies {
-			thief.cookies[name] = c
-		}
+		maps.Copy(thief.cookies, b.cookies)
 		owner := h.browserAt("203.0.113.7")
 		owner.post("POST", "/auth/password/forget", map[string]any{"email": ada}).Want(200)
 		owner.post("PATCH", "/auth/password/reset", map[string]any{
@@ -314,9 +240,26 @@ func TestKnownDevice(t *testing.T) {
 	})
 	t.Run("a sign-in at a provider makes a device known", func(t *testing.T) {
 		in := newProviderFixture(t)
-		b := in.fixture.browserAt(home)
+		b := in.browserAt(home)
 		back := in.goOut("google", "alice")
 		b.send("GET", "/auth/google/callback?"+back.Encode(), "", "").Want(200)
+		b.cookie()
+	})
+	t.Run("a log-in with a passkey makes a device known", func(t *testing.T) {
+		e, key, _ := newPasskeyOwner(t)
+		b := e.browserAt(cafe)
+		key.count++
+		b.post("POST", "/auth/login/passkey/confirm", key.sign(e.options(""))).Want(200)
+		b.cookie()
+	})
+	t.Run("the right password without the second factor makes no device known", func(t *testing.T) {
+		e, _, added := newPasskeyOwner(t)
+		b := e.browserAt(cafe)
+		if got := b.enter(password); got != 403 || len(b.cookies) != 0 {
+			t.Errorf("%d, cookies %v", got, b.cookies)
+		}
+		b.post("POST", "/auth/login",
+			map[string]any{"email": ada, "password": password, "otp": added.RecoveryCodes[0]}).Want(200)
 		b.cookie()
 	})
 }
@@ -328,7 +271,8 @@ func TestKnownDevice_ThroughTheGateway(t *testing.T) {
 	fn := rest.Lambda(h.Platform, mountOperations(h.s))
 	enter := func(ip, cookie string) events.APIGatewayProxyResponse {
 		ev := events.APIGatewayProxyRequest{
-			HTTPMethod: "POST", Path: "/auth/login", Body: apitest.JSON(map[string]any{"email": ada, "password": password}),
+			HTTPMethod: "POST", Path: "/auth/login",
+			Body:              apitest.JSON(map[string]any{"email": ada, "password": password}),
 			MultiValueHeaders: map[string][]string{"content-type": {"application/json"}, "cookie": {cookie}},
 		}
 		ev.RequestContext.Identity.SourceIP = ip
@@ -339,7 +283,7 @@ func TestKnownDevice_ThroughTheGateway(t *testing.T) {
 		t.Fatalf("cookies %q", set)
 	}
 	cookie, _, _ := strings.Cut(set[0], ";")
-	h.exhaust(ada)
+	h.exhaust()
 	got := []int{enter("203.0.113.5", "theme=dark").StatusCode, enter("203.0.113.5", "theme=dark; "+cookie).StatusCode}
 	if got[0] != 403 || got[1] != 200 {
 		t.Errorf("without and with the cookie: %d", got)
@@ -366,7 +310,7 @@ func TestKnownDevices_AreTwentyAndBrowsersStay(t *testing.T) {
 	if len(known.Devices) != maxDevices || len(known.Sources) != maxSources {
 		t.Errorf("%d devices, %d sources", len(known.Devices), len(known.Sources))
 	}
-	h.exhaust(ada)
+	h.exhaust()
 	b.ip = "203.0.113.250"
 	if got := b.enter(password); got != 200 {
 		t.Errorf("the browser after 100 log-ins of a program: %d", got)
@@ -376,12 +320,12 @@ func TestKnownDevices_AreTwentyAndBrowsersStay(t *testing.T) {
 func TestKnownSource_IsForgottenAfterAMonth(t *testing.T) {
 	h := newFixture(t).quickly()
 	h.register()
-	h.exhaust(ada)
+	h.exhaust()
 	if got := h.logInFrom(home, ada, password); got != 200 {
 		t.Fatalf("at first: %d", got)
 	}
 	h.Clock.Advance(sourceTTL)
-	h.exhaust(ada)
+	h.exhaust()
 	if got := h.logInFrom(home, ada, password); got != 403 {
 		t.Errorf("a month later: %d", got)
 	}

@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"lamplighter.dev/functions/auth/secondfactor"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
@@ -12,6 +13,7 @@ import (
 	"lamplighter.dev/shared/people/attempts"
 	"lamplighter.dev/shared/people/erasure"
 	"lamplighter.dev/shared/people/membership"
+	"lamplighter.dev/shared/people/passkeys"
 )
 
 // Declaration lists the resources that this function uses.
@@ -24,11 +26,12 @@ var Declaration = platform.Declaration{
 	},
 	Access: rest.Access.With(membership.Access, table.Access{Writes: []table.Partition{
 		identity.AddressPartition, accounts.IdentityPartition, identity.SessionPartition,
-		codePrefix + "*", ticketPrefix + "*", oauthLoginPrefix + "*", ratelimit.Partition, mail.Partition,
-		workqueue.Partition,
-		attempts.Partition,
+		codePrefix + "*", ticketPrefix + "*", oauthLoginPrefix + "*", secondfactor.ChallengePartition,
+		ratelimit.Partition, mail.Partition, workqueue.Partition, attempts.Partition,
 	}}),
 	Starts:  []string{erasure.Machine},
-	Seals:   []string{mail.Secret},
+	Seals:   []string{mail.Secret, secondfactor.Secret},
+	Opens:   []string{secondfactor.Secret},
+	Calls:   []string{passkeys.Worker},
 	Samples: []string{"log-in"},
 }

@@ -55,7 +55,7 @@ func (s *service) logInByPassword(ctx context.Context, address, password string)
 func (s *service) takePasswordGuess(ctx context.Context, c client) (forgive func(context.Context), err error) {
 	who := c.who()
 	if c.standing == knownSource {
-		who = fmt.Sprint(who, c.epoch) // a new password ends the wait of a program that used the old one
+		who = fmt.Sprint(who, c.epoch) // a reset ends the wait of a program that used the old password
 	}
 	at := s.Clock.Now()
 	guess, wait, err := passwordGuesses[c.standing].Take(ctx, s.Table, at, who)

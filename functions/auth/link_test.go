@@ -133,6 +133,29 @@ func TestLink_Ends(t *testing.T) {
 	}
 }
 
+// A change of the password ends the links of before, and neither those of after nor what devices are known.
+func TestLink_AndAChangeOfThePassword(t *testing.T) {
+	h := newFixture(t).quickly()
+	h.register()
+	b := h.browserAt(home)
+	tokens := apitest.Data[map[string]any](b.post("POST", "/auth/login",
+		map[string]any{"email": ada, "password": password}))
+	before := h.requestLink(cafe)
+	status, body, _ := h.callAs(h.callerOf(tokens), "POST", "/auth/password/change",
+		map[string]any{"currentPassword": password, "password": fresh})
+	if status != http.StatusOK {
+		t.Fatalf("%d %s", status, body)
+	}
+	h.submit(before, "another dim candle").Want(404)
+	h.exhaust()
+	b.ip = "203.0.113.5"
+	if got := b.enter(fresh); got != http.StatusOK {
+		t.Errorf("the known device: %d", got)
+	}
+	h.Clock.Advance(time.Minute)
+	h.submit(h.requestLink(cafe), "another dim candle").Want(200)
+}
+
 // Whoever reads the mail of a sign-up owns the address: the link replaces the password, which somebody else may have
 // chosen.
 func TestLink_OfASignUpVerifiesTheAddressAndReplacesThePassword(t *testing.T) {
@@ -248,7 +271,7 @@ func TestCodes_OfStrangersEnd(t *testing.T) {
 	}
 	limit := codeGuesses[stranger]
 	for _, want := range []int{limit.PerDay, limit.PerYear - limit.PerDay, 0} {
-		h.Clock.Advance(24*time.Hour - time.Duration(h.Clock.Now().Sub(h.Clock.Now().Truncate(24*time.Hour))))
+		h.Clock.Advance(h.Clock.Now().Truncate(24 * time.Hour).Add(24 * time.Hour).Sub(h.Clock.Now()))
 		if got := tries(); got != want {
 			t.Errorf("%d guesses, want %d", got, want)
 		}
@@ -289,9 +312,9 @@ func TestOddsOfGuessing(t *testing.T) {
 	const bits = 24 // of a password: see docs/security.md
 	ofOnePassword := float64(passwordGuesses[knownSource].PerYear) / math.Exp2(bits)
 	passwords := float64(passwordGuesses[stranger].PerYear)/math.Exp2(bits) + ofOnePassword
-	t.Logf("codes %.3g, passwords %.3g, each further password %.3g", codes, passwords, ofOnePassword)
+	t.Logf("codes %.3g, passwords %.3g, after each reset %.3g", codes, passwords, ofOnePassword)
 	if total := codes + passwords + 5*ofOnePassword; total > 1e-4 {
-		t.Errorf("%g a year, with five changes of the password", total)
+		t.Errorf("%g a year, with five resets of the password", total)
 	}
 }
 

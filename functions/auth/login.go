@@ -20,6 +20,7 @@ type LogInRequest struct {
 	Provider string `json:"provider,omitempty" enum:"email,google,github" default:"email" doc:"The identity provider; github works only by GET /auth/github/url"`
 	Token    string `json:"token,omitempty" maxLength:"8192" doc:"The id token; for provider google"`
 	TenantID string `json:"tenantID,omitempty" maxLength:"64" doc:"The organization to work in; default: the user's first"`
+	OTP      string `json:"otp,omitempty" maxLength:"32" doc:"For a user with a second factor: a code of the authenticator app, or a recovery code" example:"042137"`
 }
 
 type logInInput struct{ Body LogInRequest }
@@ -44,7 +45,9 @@ func (s *service) logIn(ctx context.Context, in *logInInput) (sessions.LoggedIn,
 	if err != nil {
 		return sessions.LoggedIn{}, err
 	}
-	return s.sessions.Begin(ctx, u, sessions.Options{Org: in.Body.TenantID, Method: identity.LoginEmail})
+	return s.beginSession(ctx, u, logInProof{
+		factor: identity.FactorPassword, method: identity.LoginEmail, otp: in.Body.OTP, org: in.Body.TenantID,
+	})
 }
 
 // logInByToken logs in a person by a Google ID token that the client has obtained.
@@ -59,18 +62,18 @@ func (s *service) logInByToken(ctx context.Context, in *logInInput) (sessions.Lo
 	if err != nil {
 		return sessions.LoggedIn{}, err
 	}
-	return s.logInByClaim(ctx, claim, sessions.Options{Org: in.Body.TenantID, Method: identity.LoginGoogle})
+	return s.logInByClaim(ctx, claim, logInProof{
+		factor: identity.FactorProvider, method: identity.LoginGoogle, otp: in.Body.OTP, org: in.Body.TenantID,
+	})
 }
 
 // logInByClaim logs in a person whose identity a provider confirms.
-func (s *service) logInByClaim(ctx context.Context, c accounts.Claim, how sessions.Options) (sessions.LoggedIn,
-	error,
-) {
+func (s *service) logInByClaim(ctx context.Context, c accounts.Claim, p logInProof) (sessions.LoggedIn, error) {
 	u, err := s.accounts.FindOrCreateByIdentity(ctx, c)
 	if err != nil {
 		return sessions.LoggedIn{}, err
 	}
-	return s.sessions.Begin(ctx, u, how)
+	return s.beginSession(ctx, u, p)
 }
 
 // authenticate checks the password of an account, or of none. It reveals problems of an account only to a caller who

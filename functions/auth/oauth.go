@@ -108,7 +108,9 @@ func (s *service) completeOAuth(ctx context.Context, in *completeOAuthInput) (se
 	if err != nil {
 		return sessions.LoggedIn{}, err
 	}
-	return s.logInByClaim(ctx, claim, sessions.Options{Org: v.Org, Method: v.Provider})
+	return s.logInByClaim(ctx, claim, logInProof{
+		factor: identity.FactorProvider, method: v.Provider, org: v.Org, later: true,
+	})
 }
 
 // useOAuthLogin returns the sign-in of a state and ends it.

@@ -26,7 +26,7 @@ var (
 	codeTriesPerSource   = ratelimit.Rule{Name: "otp-source", Max: 60, Per: 15 * time.Minute}
 	refreshesPerSource   = ratelimit.Rule{Name: "refresh-source", Max: 1000, Per: 15 * time.Minute}
 	oauthLoginsPerSource = ratelimit.Rule{Name: "signin-source", Max: 300, Per: 15 * time.Minute}
-	// wrong passwords, of any addresses
+	// wrong passwords of any addresses.
 	loginFailuresPerSource = ratelimit.Rule{Name: "login-source", Max: 100, Per: 15 * time.Minute}
 )
 

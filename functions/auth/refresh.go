@@ -12,6 +12,9 @@ import (
 type RefreshRequest struct {
 	RefreshToken string `json:"refreshToken" maxLength:"256" doc:"The newest refresh token of the session"`
 	TenantID     string `json:"tenantID,omitempty" maxLength:"64" doc:"The organization to move the session to"`
+	OTP          string `json:"otp,omitempty" maxLength:"32" doc:"Proves the second factor in this session: a code of the authenticator app, or a recovery code" example:"042137"`
+
+	Assertion *PasskeyAssertion `json:"assertion,omitempty" doc:"Proves the second factor in this session by a passkey, with the options of POST /auth/login/passkey"`
 }
 
 type refreshInput struct{ Body RefreshRequest }
@@ -20,7 +23,9 @@ func (s *service) refreshSession(ctx context.Context, in *refreshInput) (session
 	if err := s.takeRateLimit(ctx, refreshesPerSource, requestSource(ctx)); err != nil {
 		return sessions.LoggedIn{}, err
 	}
-	return s.sessions.Refresh(ctx, in.Body.RefreshToken, in.Body.TenantID)
+	return s.sessions.Refresh(ctx, in.Body.RefreshToken, sessions.Refreshing{
+		Org: in.Body.TenantID, Prove: s.proverOf(in.Body.OTP, in.Body.Assertion),
+	})
 }
 
 // endedSession is the audit row of a log-out.

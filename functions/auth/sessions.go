@@ -36,7 +36,7 @@ type Session struct {
 	LastSeenAt time.Time `json:"lastSeenAt" doc:"Time of the log-in or the last refresh. A client that works refreshes at least every 15 minutes"`
 	SourceIP   *string   `json:"sourceIP" doc:"Network address of the log-in or the last refresh; null if unknown"`
 	UserAgent  *string   `json:"userAgent" doc:"User-Agent of the log-in or the last refresh, up to 200 characters; null if the client sent none"`
-	Method     *string   `json:"method" doc:"How the user logged in: email, google, github or saml; null if an earlier version of the service began the session" example:"email"`
+	Method     *string   `json:"method" doc:"How the user logged in: email, google, github, saml or passkey; null if an earlier version of the service began the session" example:"email"`
 	Current    bool      `json:"current" doc:"Whether the request was made in this session"`
 }
 

@@ -12,6 +12,7 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/engine/mail"
 	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/people/sessions"
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
@@ -217,7 +218,7 @@ func TestSessions_ARefreshCostsNoMoreThanBefore(t *testing.T) {
 	h.logIn()
 	in := h.logIn()
 	got := h.Meter(func(ctx context.Context) {
-		_, err := h.s.sessions.Refresh(ctx, in["refreshToken"].(string), "")
+		_, err := h.s.sessions.Refresh(ctx, in["refreshToken"].(string), sessions.Refreshing{})
 		h.Must(err)
 	})
 	if got.WriteUnits != 2 {

@@ -91,7 +91,7 @@ func (s *service) storeSignUp(ctx context.Context, u, old identity.User, contest
 	o := codeOrder{
 		purpose: verification, address: u.Email, user: u.ID, template: mail.VerifyAddress, ticket: ticketFor(u),
 		counted: true,
-		asker: client{address: identity.Digest(s.Settings.Pepper, "email", u.Email), source: requestSource(ctx)},
+		asker:   client{address: identity.Digest(s.Settings.Pepper, "email", u.Email), source: requestSource(ctx)},
 	}
 	if contested {
 		u.Password, o.template = "", mail.VerifyContested

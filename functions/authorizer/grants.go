@@ -52,6 +52,17 @@ func (a *authorizer) decodeRights(p userInOrg, found map[table.Key]table.Item) (
 	return orgRights{access.ResolveGrants(m.Grants), m.Owns(), access}, nil
 }
 
+// admitCaller returns c with its rights. If the organization demands a second factor and the log-in has none (proved is
+// false), c is in no organization, so that the user can still set one up.
+func admitCaller(c identity.Caller, r orgRights, proved bool) identity.Caller {
+	if r.access.RequireMFA && !proved {
+		c.Barred, c.Org = c.Org, ""
+		return c
+	}
+	c.Grants = r.grants
+	return c
+}
+
 func (a *authorizer) decodeMember(p userInOrg, row table.Item) (identity.Member, error) {
 	if row.Data == nil {
 		return identity.Member{}, refuseRequest(p.userID + " is not in " + p.org)

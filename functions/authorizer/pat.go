@@ -61,10 +61,10 @@ func (a *authorizer) identifyPATUser(at userInOrg, hash string, found map[table.
 	if err = a.checkPATLogin(at, t, u, found); err != nil {
 		return identified{}, err
 	}
-	c := identity.Caller{
+	c := admitCaller(identity.Caller{
 		Org: at.org, User: u.ID, Email: u.Email, Method: identity.MethodPAT, SSO: t.SSO != "",
-		Grants: rights.grants,
-	}
+		SecondFactor: u.SecondFactorAt(a.Clock.Now(), 0),
+	}, rights, t.MeetsMFA(u))
 	return identified{c, a.preparePATUse(hash, t), countsUser(u)}, nil
 }
 

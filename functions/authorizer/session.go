@@ -40,10 +40,11 @@ func (a *authorizer) identifySessionUser(ctx context.Context, c token.Claims) (i
 	if err == nil {
 		err = a.checkSSO(s, u, rights)
 	}
-	return identified{countsUser: countsUser(u), Caller: identity.Caller{
+	caller := admitCaller(identity.Caller{
 		Org: c.Org, User: c.User, Email: u.Email, Session: c.Session, Method: identity.MethodToken, SSO: s.SSO != "",
-		Grants: rights.grants,
-	}}, err
+		SecondFactor: u.SecondFactorAt(a.Clock.Now(), s.Proved),
+	}, rights, s.MeetsMFA(u))
+	return identified{countsUser: countsUser(u), Caller: caller}, err
 }
 
 // checkSession returns the session of a token. It refuses a session that has ended, that belongs to another user or
@@ -60,6 +61,8 @@ func (a *authorizer) checkSession(c token.Claims, row table.Item, u identity.Use
 		return s, refuseRequest("session " + s.ID + " is over")
 	case !s.IsOf(u) || u.Disabled:
 		return s, refuseRequest("sessions of " + u.ID + " were ended")
+	case s.Pending:
+		return s, refuseRequest("session " + s.ID + " waits for a second factor")
 	case s.Created.Before(a.Settings.Epoch):
 		return s, refuseRequest("session " + s.ID + " is of before the store was restored")
 	case s.SSO != "" && s.SSO != c.Org:

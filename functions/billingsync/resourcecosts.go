@@ -33,7 +33,8 @@ func (w *worker) renewCosts(ctx context.Context, org string, months ...cost.Mont
 		}
 	}
 	if errors.Is(err, pricing.ErrCostsMoved) { // imports of other accounts, as on a first connection
-		w.p.Log.InfoContext(ctx, "costs of resources are updated in some minutes, with those of other imports", "org", org)
+		w.p.Log.InfoContext(ctx, "costs of resources are updated in some minutes, with those of other imports", "org",
+			org)
 	} else if err != nil {
 		w.p.Log.WarnContext(ctx, "costs of resources are updated some minutes later", "org", org, "error", err.Error())
 	}
@@ -68,9 +69,9 @@ const (
 	discoveryPause   = 30 // seconds
 )
 
-// renew updates the known costs of an organization's resources. If others overtake the update, it lists another one. For a newly connected account, it first fetches the
-// price lists of the account's regions that are not stored yet. A list that fails does not prevent the update; its
-// reader has asked several times, so it is left to the night.
+// renew updates the known costs of an organization's resources. If others overtake the update, it lists another one.
+// For a newly connected account, it first fetches the price lists of the account's regions that are not stored yet. A
+// list that fails does not prevent the update; its reader has asked several times, so it is left to the night.
 func (w *worker) renew(ctx context.Context, in Share) (Share, error) {
 	if in.AccountID != "" {
 		if fetched, err := w.fetchPrices(ctx, &in); err != nil || !fetched {

@@ -42,7 +42,8 @@ func (s *service) recordOperations(g *rest.Group) {
 		Description: "The credentials are verified before anything is stored; refused ones are 400 with the " +
 			"cloud's error text. An unknown region is 400 before any call, and so is an endpointURL or a cluster that " +
 			"does not answer within 5 seconds. Credentials are stored encrypted and never returned. A discovery " +
-			"starts at once; jobID identifies it. For authMethod assume_role, GET /cloud-accounts/aws/onboarding returns the external id " +
+			"starts at once; jobID identifies it. For authMethod assume_role, GET /cloud-accounts/aws/onboarding " +
+			"returns the external id " +
 			"that the role must demand.",
 	}, s.connectAccount)
 	rest.Handle(g, rest.Op{
@@ -53,7 +54,8 @@ func (s *service) recordOperations(g *rest.Group) {
 		ID: "updateCloudAccount", Method: http.MethodPut, Path: account, Policy: "cloud-accounts:write",
 		Statuses: writes,
 		Summary:  "Change a cloud account",
-		Description: "Changes the fields that are present. provider and cloudAccountID never change: another value is 400. If authMethod, " +
+		Description: "Changes the fields that are present. provider and cloudAccountID never change: another value " +
+			"is 400. If authMethod, " +
 			"credentials, regions or endpointURL change, the account is verified before anything is stored, and then " +
 			"discovered again. credentials replaces all credentials. Stored credentials are never sent to another " +
 			"endpoint: a request that changes endpointURL must contain credentials.",

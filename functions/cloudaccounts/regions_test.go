@@ -36,7 +36,8 @@ func TestConnect_RefusesAnUnknownRegionBeforeAnyCall(t *testing.T) {
 		for _, endpoint := range []any{nil, "https://cloud.example.com"} {
 			got := s.call(alice, "POST", "/cloud-accounts", accountBody(body,
 				fields{"regions": []string{"eu-atlantis-1"}, "endpointURL": endpoint}))
-			if got.Status != 400 || !strings.Contains(unquote(got.Body), `regions: "eu-atlantis-1" is not a region of `+name) {
+			if got.Status != 400 ||
+				!strings.Contains(unquote(got.Body), `regions: "eu-atlantis-1" is not a region of `+name) {
 				t.Errorf("%s, endpoint %v: %d %s", name, endpoint, got.Status, got.Body)
 			}
 		}

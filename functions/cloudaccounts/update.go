@@ -97,8 +97,9 @@ func (c *ChangedAccount) checkFixed(a inventory.Account) error {
 		sent      rest.Patch[string]
 	}{{"provider", a.Provider, c.Provider}, {"cloudAccountID", a.CloudAccountID, c.CloudAccountID}} {
 		if f.sent.Sent && !strings.EqualFold(f.sent.Value, f.own) {
-			return fault.New(fault.Invalid, "%s: it is %q and cannot change to %.128q: connect the other account by POST "+
-				"/cloud-accounts", f.name, f.own, f.sent.Value)
+			return fault.New(fault.Invalid,
+				"%s: it is %q and cannot change to %.128q: connect the other account by POST "+
+					"/cloud-accounts", f.name, f.own, f.sent.Value)
 		}
 	}
 	return nil

@@ -115,7 +115,8 @@ func TestFailuresAreToldInTheCloudsWords(t *testing.T) {
 		{
 			"a setting that the simulated cloud does not have",
 			map[string]string{"sise": "5"},
-			nil, fault.Invalid, "credentials.sise is not a setting of the simulated cloud; its settings are accountID, ",
+			nil, fault.Invalid,
+			"credentials.sise is not a setting of the simulated cloud; its settings are accountID, ",
 		},
 		{"such a setting of an organization", map[string]string{"organisation": "o-1", "sise": "5"},
 			func(q *inventory.Question) {

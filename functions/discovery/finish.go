@@ -48,7 +48,7 @@ func (w *worker) finishPass(ctx context.Context, in discovery.Input, f *workflow
 // A connecting account needs none, because its first import fetches them.
 func (w *worker) estimateCosts(ctx context.Context, org string, a *inventory.Account) error {
 	did, err := w.estimates.Update(ctx, org)
-	if errors.Is(err, pricing.ErrCostsMoved) { // others update the costs, as on a first connection: once more after them
+	if errors.Is(err, pricing.ErrCostsMoved) { // as on a first connection: once more, after the others
 		work, err := billimport.AddRenewal(org, w.p.Clock.Now())
 		return w.listWork(ctx, work, err)
 	}

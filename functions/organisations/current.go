@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/billimport"
+	"lamplighter.dev/shared/engine/mail"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/foundation/displayname"
@@ -33,10 +35,15 @@ func (s service) currentOperations(g *rest.Group) {
 		Statuses: []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict},
 		Summary:  "Change the current organization",
 		Description: "Changes only the fields present; null resets a setting to its default. If its creator " +
-			"renames it to the name of another of their organizations, the answer is 409.",
+			"renames it to the name of another of their organizations, the answer is 409. requireMFA acts on the next " +
+			"request: it admits sessions that have proved a second factor, those of the organization's single sign-on, " +
+			"whose provider is responsible for it, and personal access tokens that were made in such sessions. Other " +
+			"members get 403 until they set one up (POST /auth/mfa/totp) or prove it (POST /auth/refresh). Owners " +
+			"without one get a mail. A caller with a second factor must have proved it within 10 minutes to change it.",
 	}, s.changeCurrent)
 	rest.Handle(g, rest.Op{
 		ID: "deleteOrganisation", Method: http.MethodDelete, Path: path, Policy: "organisation:delete", Session: true,
+		StepUp:   true,
 		Statuses: []int{http.StatusBadRequest, http.StatusNotFound},
 		Summary:  "Delete the current organization",
 		Description: "Ends the organization for all of its members. From then on access is refused and its clouds " +
@@ -73,6 +80,7 @@ func (s service) readCurrent(ctx context.Context, _ *struct{}) (Current, error) 
 type ChangedOrganisation struct {
 	Name             rest.Patch[string]  `json:"name,omitzero" minLength:"1" maxLength:"100" doc:"The new name"`
 	Currency         rest.Patch[string]  `json:"currency,omitzero" minLength:"3" maxLength:"3" doc:"ISO 4217; null is USD" example:"EUR"`
+	RequireMFA       rest.Patch[bool]    `json:"requireMFA,omitzero" doc:"Whether only log-ins with a second factor are admitted; null is false"`
 	MCPEnabled       rest.Patch[bool]    `json:"mcpEnabled,omitzero" doc:"Whether assistants may work in the organization over MCP; null is false"`
 	DefaultDashboard rest.Patch[string]  `json:"defaultDashboard,omitzero" minLength:"1" maxLength:"64" doc:"The id of a dashboard, or a preset: executive, engineering, finops, operations"`
 	SavingsRealism   rest.Patch[float64] `json:"savingsRealism,omitzero" minimum:"0" maximum:"1" doc:"At most 4 decimals; null is 0.7"`
@@ -93,6 +101,9 @@ func (s service) changeCurrent(ctx context.Context, in *changeInput) (Current, e
 	next := old
 	changes, err := in.Body.applyTo(&next)
 	if err != nil {
+		return Current{}, err
+	}
+	if err = checkMFAChange(ctx, revision{old, next}); err != nil {
 		return Current{}, err
 	}
 	next.UpdatedAt = s.Clock.Now()
@@ -126,6 +137,7 @@ func (c ChangedOrganisation) applyTo(o *identity.OrganisationRecord) ([]table.Ch
 		changes = append(changes, table.Set("name", o.Name))
 	}
 	changes = addChoice(changes, "currency", c.Currency, &o.Currency)
+	changes = addChoice(changes, "requireMFA", c.RequireMFA, &o.RequireMFA)
 	changes = addChoice(changes, "mcpEnabled", c.MCPEnabled, &o.MCPEnabled)
 	changes = addChoice(changes, "defaultDashboard", c.DefaultDashboard, &o.DefaultDashboard)
 	changes = addChoice(changes, "savingsRealism", c.SavingsRealism, &o.SavingsRealism)
@@ -189,12 +201,15 @@ func (s service) storeChanges(ctx context.Context, r revision, changes []table.C
 	if len(claims) > 0 {
 		changes = append(changes, table.Set("loose", !isCreator(ctx, old)))
 	}
+	mails, err := s.tellOwners(ctx, r)
+	if err != nil {
+		return err
+	}
 	writes := append([]table.Write{
-		table.Update(identity.OrganisationKey(old.ID), changes, table.Equal("name", old.Name)),
-		table.Check(identity.AccessKey(old.ID), table.Exists(), table.NotEqual("ended", true)),
+		table.Update(identity.OrganisationKey(old.ID), changes, table.Equal("name", old.Name)), r.accessWrite(),
 	}, claims...)
-	ctx = table.Within(ctx, identity.UserPrefix+old.CreatedBy, workqueue.Prefix)
-	err = s.Table.Transact(ctx, append(writes, holds...)...)
+	ctx = table.Within(ctx, identity.UserPrefix+old.CreatedBy, workqueue.Prefix, mail.Prefix)
+	err = s.Table.Transact(ctx, slices.Concat(writes, holds, mails)...)
 	failed, ok := errors.AsType[*table.ConditionError](err)
 	if !ok {
 		return fault.Wrap("change organization "+old.ID, err)

@@ -23,6 +23,7 @@ func TestTheOrganizationAndItsSettings(t *testing.T) {
 		"updatedAt": "2026-03-10T09:30:30Z",
 		"currency":  "USD", "mcpEnabled": false, "defaultDashboard": nil, "savingsRealism": 0.7, "anomalyMinUSD": "1",
 		"retentionMonths": 13.0, "eventAllOrNothing": false, "attributionMonths": 13.0,
+		"requireMFA": false,
 	}
 	same := func(after string) {
 		t.Helper()
@@ -163,7 +164,7 @@ func TestWhatAnOrganizationCannotBeGivenIsIgnored(t *testing.T) {
 	}
 	now := h.current()
 	if now["id"] != h.org || now["createdBy"] != "usr_ada" || now["createdAt"] != "2026-03-10T09:30:30Z" ||
-		now["currency"] != "EUR" || len(now) != 13 {
+		now["currency"] != "EUR" || len(now) != 14 {
 		t.Errorf("%v", now)
 	}
 	row, err := table.Read[identity.OrganisationRecord](table.WithOrg(t.Context(), h.org), h.Table,

@@ -4,6 +4,7 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/engine/mail"
 	"lamplighter.dev/shared/engine/ratelimit"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
@@ -21,10 +22,11 @@ var Declaration = platform.Declaration{
 		Writes: []table.Partition{
 			identity.MetaPartition, identity.MemberPartition, identity.UserPartition, membership.AssignPartition,
 			workqueue.Partition,
-			identity.DirectoryPartition, ratelimit.Partition,
+			identity.DirectoryPartition, mail.Partition, ratelimit.Partition,
 		},
 	}),
 	Starts:  []string{erasure.Machine},
+	Seals:   []string{mail.Secret},
 	Samples: []string{"list"},
 	Kinds:   []platform.Kind{{Name: "organisation", Prefix: "org", Delete: "deleteOrganisation"}},
 	Names: []platform.Reference{

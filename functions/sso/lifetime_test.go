@@ -19,7 +19,7 @@ func (h *fixture) refreshFor(first answer, last time.Duration) (time.Duration, e
 	for age := time.Duration(0); age < last; {
 		h.Clock.Advance(30 * time.Minute)
 		age += 30 * time.Minute
-		out, err := sessions.New(h.Platform).Refresh(anywhere(), token, "")
+		out, err := sessions.New(h.Platform).Refresh(anywhere(), token, sessions.Refreshing{})
 		if err != nil {
 			return age, err
 		}
@@ -57,7 +57,7 @@ func TestSession_ItsLastAccessTokenEndsWithIt(t *testing.T) {
 		t.Errorf("at first %v", first.Data["expiresIn"])
 	}
 	h.Clock.Advance(50 * time.Minute)
-	out, err := sessions.New(h.Platform).Refresh(anywhere(), first.Data["refreshToken"].(string), "")
+	out, err := sessions.New(h.Platform).Refresh(anywhere(), first.Data["refreshToken"].(string), sessions.Refreshing{})
 	if err != nil || out.ExpiresIn != 600 {
 		t.Errorf("%d seconds are left of the hour: %v", out.ExpiresIn, err)
 	}
@@ -70,7 +70,7 @@ func TestSession_ALowerSettingAppliesAtOnce(t *testing.T) {
 	first := h.finishSignOn(w.answer(h, h.beginSignOn(ada)))
 	h.Clock.Advance(3 * time.Hour)
 	o.putSettings(map[string]any{"sessionHours": 2})
-	_, err := sessions.New(h.Platform).Refresh(anywhere(), first.Data["refreshToken"].(string), "")
+	_, err := sessions.New(h.Platform).Refresh(anywhere(), first.Data["refreshToken"].(string), sessions.Refreshing{})
 	if !fault.Is(err, fault.Unauthenticated) {
 		t.Errorf("a session of three hours, where two are allowed: %v", err)
 	}

@@ -106,10 +106,12 @@ func TestASessionOfSingleSignOnStaysInItsOrganization(t *testing.T) {
 		t.Errorf("offers %v", organisations)
 	}
 	token := a.Data["refreshToken"].(string)
-	if _, err := sessions.New(h.Platform).Refresh(anywhere(), token, b.org); !fault.Is(err, fault.Denied) {
+	at := sessions.Refreshing{Org: b.org}
+	if _, err := sessions.New(h.Platform).Refresh(anywhere(), token, at); !fault.Is(err, fault.Denied) {
 		t.Errorf("refreshed into another organization: %v", err)
 	}
-	if out, err := sessions.New(h.Platform).Refresh(anywhere(), token, ""); err != nil || out.Tenants[0].ID != o.org {
+	out, err := sessions.New(h.Platform).Refresh(anywhere(), token, sessions.Refreshing{})
+	if err != nil || out.Tenants[0].ID != o.org {
 		t.Errorf("refreshed: %+v, %v", out, err)
 	}
 }

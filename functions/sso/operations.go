@@ -98,7 +98,7 @@ func Settings(p *platform.Platform) *rest.Group {
 		Description: "Includes the TXT record that proves each domain. 404 if there are no settings.",
 	}, s.getSettings)
 	rest.Handle(g, rest.Op{
-		ID: "setSAMLSettings", Method: http.MethodPut, Path: path, Policy: "organisation:write",
+		ID: "setSAMLSettings", Method: http.MethodPut, Path: path, Policy: "organisation:write", StepUp: true,
 		Statuses: []int{http.StatusBadRequest, http.StatusConflict},
 		Summary:  "Set up single sign-on, or check domains again",
 		Description: "Changes only the fields present. The first time, metadataXML or metadataURL is required. " +
@@ -109,7 +109,7 @@ func Settings(p *platform.Platform) *rest.Group {
 			"organization only by single sign-on; its owners may still use passwords.",
 	}, s.setSettings)
 	rest.Handle(g, rest.Op{
-		ID: "deleteSAMLSettings", Method: http.MethodDelete, Path: path, Policy: "organisation:write",
+		ID: "deleteSAMLSettings", Method: http.MethodDelete, Path: path, Policy: "organisation:write", StepUp: true,
 		Statuses: []int{http.StatusNotFound, http.StatusConflict},
 		Summary:  "End single sign-on",
 		Description: "Releases the domains. Members stay members and use their passwords; a member without a " +

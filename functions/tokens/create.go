@@ -79,7 +79,9 @@ func (s service) beginToken(ctx context.Context, c identity.Caller) (identity.PA
 		err = errEnded()
 	}
 	now := s.Clock.Now()
-	return identity.PAT{ID: id.New("pat", now), User: u.ID, Epoch: u.Epoch, SSO: sess.SSO, Created: now}, err
+	return identity.PAT{
+		ID: id.New("pat", now), User: u.ID, Epoch: u.Epoch, SSO: sess.SSO, MFA: sess.Proved > 0, Created: now,
+	}, err
 }
 
 func errEnded() error { return fault.New(fault.Unauthenticated, "the session has ended: log in again") }

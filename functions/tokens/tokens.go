@@ -39,8 +39,10 @@ func Operations(p *platform.Platform) *rest.Group {
 			"that session's organization, with or without the header. An organization that requires single sign-on " +
 			"accepts no other tokens, except its owners'. At most 50 tokens at a time, with different names. The " +
 			"secret, token, is shown only in this answer. If a token lasts eight days or longer, a mail announces " +
-			"its end seven days ahead. The operation needs the access token of a session.",
-		SignedIn: true, Session: true, Statuses: []int{http.StatusBadRequest, http.StatusConflict},
+			"its end seven days ahead. The operation needs the access token of a session. An organization with " +
+			"requireMFA admits only tokens that were created in a session with a second factor, while their user " +
+			"has one.",
+		SignedIn: true, Session: true, StepUp: true, Statuses: []int{http.StatusBadRequest, http.StatusConflict},
 	}, s.createToken)
 	rest.Handle(g, rest.Op{
 		ID: "revokePersonalAccessToken", Method: http.MethodDelete, Path: "/personal-access-tokens/{tokenID}",

@@ -339,3 +339,25 @@ func TestRoundTrips(t *testing.T) {
 		d.call(callerIn(ada), c.line, c.body).Want(http.StatusOK).AtMost(c.most)
 	}
 }
+
+// An organization that demands a second factor admits only tokens of sessions that had one.
+func TestTokensRememberTheSecondFactorOfTheirSession(t *testing.T) {
+	for name, proved := range map[string]int64{"without one": 0, "with one": 1_700_000_000} {
+		d := newFixture(t)
+		d.Change(identity.SessionKey("s-"+ada), table.Set("proved", proved))
+		made := apitest.Data[Created](d.call(callerIn(ada), "POST", `{"name":"report"}`))
+		hash := apitest.Value(identity.ParsePAT(made.Secret))(t)
+		if got := apitest.Read[identity.PAT](d.Fixture, identity.PATKey(hash)); got.MFA != (proved > 0) {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+func TestATokenNeedsAFreshSecondFactor(t *testing.T) {
+	d := newFixture(t)
+	c := callerIn(ada)
+	c.SecondFactor = identity.StaleFactor
+	d.call(c, "POST", `{"name":"report"}`).Want(403, "a second factor is needed", "POST /auth/refresh")
+	c.SecondFactor = identity.FreshFactor
+	d.call(c, "POST", `{"name":"report"}`).Want(200)
+}

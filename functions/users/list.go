@@ -1,11 +1,11 @@
 package users
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
@@ -30,23 +30,16 @@ func (orders) Orders() []rest.Order[User] {
 		rest.OrderBy("email", func(u User) string { return u.Email }),
 		rest.OrderByText("name", func(u User) string { return u.Name }),
 		rest.OrderBy("status", func(u User) string { return u.Status }),
-		{Field: "joinedAt", Compare: compareJoined},
+		rest.OrderByTime("joinedAt", joinedOrNever),
 	}
 }
 
-// compareJoined compares users by the time at which they joined. Invited people come last.
-func compareJoined(a, b User) int {
-	if a.JoinedAt == nil || b.JoinedAt == nil {
-		return cmp.Compare(boolToInt(a.JoinedAt == nil), boolToInt(b.JoinedAt == nil))
+// joinedOrNever returns the time at which a user joined. Invited people have the zero time.
+func joinedOrNever(u User) time.Time {
+	if u.JoinedAt == nil {
+		return time.Time{}
 	}
-	return a.JoinedAt.Compare(*b.JoinedAt)
-}
-
-func boolToInt(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
+	return *u.JoinedAt
 }
 
 // listUsers reads the invitations, the members of the page, and their names, in three round trips for every page. A

@@ -34,9 +34,9 @@ func (s service) userOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
 		ID: "listUsers", Method: http.MethodGet, Path: all, Policy: reading, Statuses: []int{http.StatusBadRequest},
 		Summary: "List users",
-		Description: "Members in the order of their accounts' creation, then invited people by address. sort_by sorts " +
-			"all of them by email, name, status or joinedAt, where invited people are last. search finds parts of " +
-			"addresses and names, ignoring case; of an invited person the name that the inviter gave.",
+		Description: "Members in the order of their accounts' creation, then invited people by address. sort_by " +
+			"sorts all of them by email, name, status or joinedAt, where invited people are first. search finds " +
+			"parts of addresses and names, ignoring case; of an invited person the name that the inviter gave.",
 	}, s.listUsers)
 	rest.Handle(g, rest.Op{
 		ID: "inviteUser", Method: http.MethodPost, Path: all, Policy: writing,

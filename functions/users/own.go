@@ -20,12 +20,13 @@ type Profile struct {
 	EmailVerified bool      `json:"emailVerified" doc:"They have proved to read mails to the address"`
 	CreatedAt     time.Time `json:"createdAt" doc:"When it was made"`
 	UpdatedAt     time.Time `json:"updatedAt" doc:"When it was changed last"`
+	SecondFactor  bool      `json:"secondFactor" doc:"Whether a second factor is set up (GET /auth/mfa)"`
 }
 
 func showProfile(u identity.User) Profile {
 	return Profile{
 		ID: u.ID, Email: u.Email, Name: u.Name, EmailVerified: u.Verified, CreatedAt: u.Created,
-		UpdatedAt: u.Updated,
+		UpdatedAt: u.Updated, SecondFactor: u.HasSecondFactor(),
 	}
 }
 

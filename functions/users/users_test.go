@@ -356,7 +356,7 @@ func TestListUsers_SearchesAndSorts(t *testing.T) {
 		"sort_by=name":                     "ADA BOB Carl ZOE",
 		"sort_by=name&sort_order=desc":     "ZOE Carl BOB ADA",
 		"sort_by=email":                    "ADA BOB Carl ZOE",
-		"sort_by=joinedAt":                 "ADA ZOE BOB Carl",
+		"sort_by=joinedAt":                 "Carl ADA ZOE BOB",
 		"sort_by=status":                   "ADA ZOE BOB Carl",
 		"sort_by=name&limit=2&page=2":      "Carl ZOE",
 		"search=arl":                       "Carl",

@@ -45,6 +45,7 @@ func TestInventory_ImportsNothingAboutMoney(t *testing.T) {
 var oneCaller = map[string]string{
 	"shared/cloud/gcp/googlerest": "knows the requests and answers of Google's APIs and no kinds, " +
 		"and is tested alone",
+	"shared/engine/secretsmanager":   "signs requests to AWS, knows no settings, and is tested against moto alone",
 	"shared/engine/mail/ses":         "keeps the client of SES out of the functions that only queue mail",
 	"shared/foundation/parquetguard": "knows nothing of bills, and is fuzzed and attacked alone",
 }

@@ -24,9 +24,13 @@ var open = map[string]string{
 	"returnFromGoogle": "it shows a browser what Google sent with it, and keeps nothing",
 
 	"logOut": oneself, "getOwnProfile": oneself, "updateOwnProfile": oneself, "leaveOrganisation": oneself,
+	"listSessions": oneself, "endSession": oneself, "changePassword": oneself, "deleteAccount": oneself,
 	"listPermissions": oneself, "listInvitations": oneself, "acceptInvitation": oneself,
 	"declineInvitation":        oneself,
 	"listPersonalAccessTokens": oneself, "createPersonalAccessToken": oneself, "revokePersonalAccessToken": oneself,
+	"beginPasskeyLogIn": anonymous, "confirmPasskeyLogIn": anonymous,
+	"getSecondFactors": oneself, "beginTOTP": oneself, "confirmTOTP": oneself, "removeTOTP": oneself,
+	"beginPasskey": oneself, "confirmPasskey": oneself, "removePasskey": oneself,
 	"listOrganisations": oneself, "createOrganisation": "who belongs to none makes one",
 	"listPolicies": "the catalogue is the same for everybody",
 

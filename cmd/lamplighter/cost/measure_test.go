@@ -252,7 +252,7 @@ func (s *site) template(m *Measured) map[string]bool {
 	if m.Traced = doc.Parameters["TracedShare"].Default; strings.Contains(string(shared), "Tracing: Active") {
 		m.Traced = "1"
 	}
-	return map[string]bool{"detailed metrics": strings.Contains(string(b), "MetricsEnabled: true")}
+	return map[string]bool{"detailed metrics": strings.Contains(string(b), " MetricsEnabled: true")}
 }
 
 // secretReaders returns the functions that read the pepper. The other secrets are optional.

@@ -143,25 +143,27 @@ func TestEdge_AnswersMalformedRequestsWithTheInterfacesError(t *testing.T) {
 		status  int
 		says    string
 	}{
-		"a request line of noise":     {"\x16\x03\x01\x02\x00\x01\r\n\r\n", 400, "request line"},
-		"a line without a version":    {"GET /\r\n" + host + "\r\n", 400, "request line"},
-		"a version that is none":      {"GET / HTTP/9.9.9\r\n" + host + "\r\n", 400, "malformed"},
-		"a version of the future":     {"GET / HTTP/3.0\r\n" + host + "\r\n", 505, "unsupported protocol version"},
-		"a method with a control":     {"GE\x00T / HTTP/1.1\r\n" + host + "\r\n", 400, "malformed"},
-		"a path that is no path":      {"GET noslash HTTP/1.1\r\n" + host + "\r\n", 400, "malformed"},
-		"a path cut in an escape":     {"GET /%zz HTTP/1.1\r\n" + host + "\r\n", 400, "malformed"},
-		"no Host":                     {"GET / HTTP/1.1\r\n\r\n", 400, "missing required Host header"},
-		"two Hosts":                   {"GET / HTTP/1.1\r\n" + host + host + "\r\n", 400, "malformed"},
-		"a Host with a slash":         {"GET / HTTP/1.1\r\nHost: 127.0.0.1/x\r\n\r\n", 400, "malformed Host header"},
-		"a header without a colon":    {"GET / HTTP/1.1\r\n" + host + "noise\r\n\r\n", 400, "malformed"},
-		"a header name with a space":  {"GET / HTTP/1.1\r\n" + host + "A b: c\r\n\r\n", 400, "malformed"},
-		"a header with a control":     {"GET / HTTP/1.1\r\n" + host + "A: b\x01c\r\n\r\n", 400, "malformed"},
-		"a length that is none":       {"POST / HTTP/1.1\r\n" + host + "Content-Length: x\r\n\r\n", 400, "malformed"},
-		"an encoding that is unknown": {"POST / HTTP/1.1\r\n" + host + "Transfer-Encoding: brotli\r\n\r\n", 501, "Not Impl"},
+		"a request line of noise":    {"\x16\x03\x01\x02\x00\x01\r\n\r\n", 400, "request line"},
+		"a line without a version":   {"GET /\r\n" + host + "\r\n", 400, "request line"},
+		"a version that is none":     {"GET / HTTP/9.9.9\r\n" + host + "\r\n", 400, "malformed"},
+		"a version of the future":    {"GET / HTTP/3.0\r\n" + host + "\r\n", 505, "unsupported protocol version"},
+		"a method with a control":    {"GE\x00T / HTTP/1.1\r\n" + host + "\r\n", 400, "malformed"},
+		"a path that is no path":     {"GET noslash HTTP/1.1\r\n" + host + "\r\n", 400, "malformed"},
+		"a path cut in an escape":    {"GET /%zz HTTP/1.1\r\n" + host + "\r\n", 400, "malformed"},
+		"no Host":                    {"GET / HTTP/1.1\r\n\r\n", 400, "missing required Host header"},
+		"two Hosts":                  {"GET / HTTP/1.1\r\n" + host + host + "\r\n", 400, "malformed"},
+		"a Host with a slash":        {"GET / HTTP/1.1\r\nHost: 127.0.0.1/x\r\n\r\n", 400, "malformed Host header"},
+		"a header without a colon":   {"GET / HTTP/1.1\r\n" + host + "noise\r\n\r\n", 400, "malformed"},
+		"a header name with a space": {"GET / HTTP/1.1\r\n" + host + "A b: c\r\n\r\n", 400, "malformed"},
+		"a header with a control":    {"GET / HTTP/1.1\r\n" + host + "A: b\x01c\r\n\r\n", 400, "malformed"},
+		"a length that is none":      {"POST / HTTP/1.1\r\n" + host + "Content-Length: x\r\n\r\n", 400, "malformed"},
+		"an encoding that is unknown": {"POST / HTTP/1.1\r\n" + host + "Transfer-Encoding: brotli\r\n\r\n", 501,
+			"Not Impl"},
 		"a header of 100 KiB": {
 			"GET / HTTP/1.1\r\n" + host + "A: " + strings.Repeat("a", 100<<10) + "\r\n\r\n", 431, "64 KiB",
 		},
-		"an expectation that is unknown": {"GET / HTTP/1.1\r\n" + host + "Expect: wonders\r\n\r\n", 417, "100-continue"},
+		"an expectation that is unknown": {"GET / HTTP/1.1\r\n" + host + "Expect: wonders\r\n\r\n", 417,
+			"100-continue"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := exchange(t, address, c.request)

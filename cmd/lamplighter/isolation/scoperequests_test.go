@@ -63,7 +63,7 @@ var keptIDs = map[string][2]string{
 	"createOverride":  {"id", "overrideID"}, "submitAction": {"actionID", "actionID"},
 	"submitBulkAction":       {"bulkActionID", "bulkActionID"},
 	"createResourceWakeLink": {"id", "wakeLinkID"}, "createBudget": {"id", "budgetID"},
-	"listAnomalies": {"id", "anomalyID"},
+	"listAnomalies": {"id", "anomalyID"}, "createView": {"id", "viewID"},
 }
 
 var firstID = regexp.MustCompile(`"(id|\w+ID)":"(\w+_[0-9a-z]{26})"`)

@@ -59,9 +59,9 @@ type Demo struct {
 }
 
 // Demo makes the demo data where it is missing: a verified user, an organization, connected accounts of provider
-// simulated, and the records that cost reports need. It makes them as any client does, over HTTP at base. The data of
-// a demo user who cannot log in by password alone any more, because of a second factor or single sign-on, stays as it
-// is. From then on GET /healthz is ok, as soon as all accounts are discovered.
+// simulated, and the records that cost reports need. It makes them as any client does, over HTTP at base. If the demo
+// user is refused, because of a second factor, single sign-on or a smaller role, the data stays as its users left it.
+// From then on GET /healthz is ok, as soon as all accounts are discovered.
 func (s *Service) Demo(ctx context.Context, base string) (Demo, error) {
 	password, err := DemoPassword(s.dir)
 	if err != nil {
@@ -73,18 +73,19 @@ func (s *Service) Demo(ctx context.Context, base string) (Demo, error) {
 	made := Demo{Password: password}
 	c := NewClient(base)
 	org, err := c.enter(ctx, password)
-	if e, refused := errors.AsType[*StatusError](err); refused && e.Status == http.StatusForbidden {
-		s.demo.Store(&madeDemo{})
-		return made, nil
+	if err != nil {
+		err = fmt.Errorf("make the demo organization: %w", err)
+	} else {
+		made.DemoResource, err = s.fillDemo(ctx, c, org)
+	}
+	if e, ok := errors.AsType[*StatusError](err); ok && e.Status == http.StatusForbidden {
+		org, err = "", nil
 	}
 	if err != nil {
-		return Demo{}, fmt.Errorf("make the demo organization: %w", err)
+		return Demo{}, err
 	}
-	made.DemoResource, err = s.fillDemo(ctx, c, org)
-	if err == nil {
-		s.demo.Store(&madeDemo{org})
-	}
-	return made, err
+	s.demo.Store(&madeDemo{org})
+	return made, nil
 }
 
 // fillDemo makes the data of the demo's organization where it is missing, and returns a running resource.

@@ -9,10 +9,22 @@ import (
 	"testing"
 
 	"lamplighter.dev/functions/cloudaccounts"
-	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
 )
+
+// openForDemo opens a service whose demo is awaited, until the test ends.
+func openForDemo(t *testing.T) *Service {
+	t.Helper()
+	s, err := Open(Options{
+		Root: "../../..", Dir: t.TempDir(), NoSync: true, BaseURL: "http://127.0.0.1", AwaitDemo: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
 
 // health returns the status of GET /healthz, and its body.
 func health(s *Service) (int, string) {
@@ -22,20 +34,14 @@ func health(s *Service) (int, string) {
 }
 
 func TestHealth_IsOKOnlyWhenTheDemoIsReady(t *testing.T) {
-	s, err := Open(Options{
-		Root: "../../..", Dir: t.TempDir(), NoSync: true, BaseURL: "http://127.0.0.1", AwaitDemo: true,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s := openForDemo(t)
 	if status, body := health(s); status != http.StatusServiceUnavailable ||
 		!strings.HasPrefix(body, `{"error":{"message":"the demo is being made`) {
 		t.Errorf("before the demo: %d %s", status, body)
 	}
 	srv := httptest.NewServer(s)
 	defer srv.Close()
-	if _, err = s.Demo(t.Context(), srv.URL); err != nil {
+	if _, err := s.Demo(t.Context(), srv.URL); err != nil {
 		t.Fatal(err)
 	}
 	org := s.demo.Load().org
@@ -78,37 +84,32 @@ func TestHealth_NeedsNoDemoWithoutOne(t *testing.T) {
 	}
 }
 
-func TestDemo_LeavesAUserAloneWhoseLogInNeedsMoreThanThePassword(t *testing.T) {
-	s, err := Open(Options{Root: "../../..", Dir: t.TempDir(), NoSync: true, BaseURL: "http://127.0.0.1", AwaitDemo: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	srv := httptest.NewServer(s)
-	defer srv.Close()
-	first, err := s.Demo(t.Context(), srv.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx := table.Within(t.Context(), identity.UserPrefix, identity.AddressPrefix)
-	client := NewClient(srv.URL)
-	if _, err = client.enter(t.Context(), first.Password); err != nil {
-		t.Fatal(err)
-	}
-	var me struct{ ID string }
-	if err = client.Do(t.Context(), http.MethodGet, "/users/me", nil, &me); err != nil {
-		t.Fatal(err)
-	}
-	if _, err = s.Platform.Table.Write(ctx, table.Update(identity.UserKey(me.ID),
-		[]table.Change{table.Set("disabled", true)}, table.Exists())); err != nil {
-		t.Fatal(err)
-	}
-	again, err := s.Demo(t.Context(), srv.URL)
-	if err != nil || again.Password != first.Password || again.UID != "" {
-		t.Errorf("%+v, %v; want the password and no resource", again, err)
-	}
-	if status, body := health(s); status != http.StatusOK {
-		t.Errorf("%d %s", status, body)
+func TestDemo_LeavesItsDataAloneWhenItsUserIsRefused(t *testing.T) {
+	for name, path := range map[string]string{"at the log-in": "/auth/login", "in the organization": "/cloud-accounts"} {
+		t.Run(name, func(t *testing.T) {
+			s := openForDemo(t)
+			refuses := false
+			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if refuses && r.URL.Path == path {
+					w.WriteHeader(http.StatusForbidden)
+					return
+				}
+				s.ServeHTTP(w, r)
+			}))
+			defer srv.Close()
+			first, err := s.Demo(t.Context(), srv.URL)
+			if err != nil {
+				t.Fatal(err)
+			}
+			refuses = true
+			again, err := s.Demo(t.Context(), srv.URL)
+			if err != nil || again.Password != first.Password || again.UID != "" {
+				t.Errorf("%+v, %v; want the password and no resource", again, err)
+			}
+			if status, body := health(s); status != http.StatusOK {
+				t.Errorf("%d %s", status, body)
+			}
+		})
 	}
 }
 

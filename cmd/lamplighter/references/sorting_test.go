@@ -241,6 +241,9 @@ func (w *references) fillList(n int, name string) {
 	}[kind]
 	w.make("/budgets", map[string]any{"name": name, "scopeType": "org", "amountUSD": amount})
 	w.make("/teams", map[string]string{"name": name})
+	w.make("/roles", map[string]any{"name": name, "policies": []string{"resources:read"}})
+	w.AddColleague(w.t, name+"@colleagues.example.com")
+	w.Call(http.MethodPost, "/users", map[string]string{"email": name + "@guests.example.com", "name": name}, nil)
 	w.make("/integrations", map[string]any{"name": name, "kind": kind, "config": config})
 	w.make("/webhooks", map[string]any{"name": name, "url": "http://127.0.0.1:1/"})
 	w.make("/resource-groups", map[string]any{"name": name})

@@ -19,6 +19,8 @@ const (
 	methodKey  = "method"
 	ssoKey     = "sso"
 	grantsKey  = "grants"
+	factorKey  = "factor" // a SecondFactor; absent for none
+	barredKey  = "barred" // absent unless an organization bars the caller
 	// never from the authorizer: a worker of this service sets it when it calls a function without API Gateway.
 	workerKey = "worker"
 )
@@ -31,11 +33,18 @@ func EncodeCaller(c Caller) map[string]any {
 	if c.Worker != "" {
 		return map[string]any{workerKey: c.Worker, orgKey: c.Org}
 	}
-	return map[string]any{
+	out := map[string]any{
 		userKey: c.User, orgKey: c.Org, emailKey: c.Email, sessionKey: c.Session, methodKey: c.Method,
 		ssoKey:    strconv.FormatBool(c.SSO),
 		grantsKey: grant.Encode(c.Grants),
 	}
+	if c.SecondFactor != NoFactor {
+		out[factorKey] = string(c.SecondFactor)
+	}
+	if c.Barred != "" {
+		out[barredKey] = c.Barred
+	}
+	return out
 }
 
 // Decoder decodes callers. It caches grants, because most requests have one of a few sets of grants. It is safe for
@@ -56,6 +65,7 @@ func (d *Decoder) Decode(authorizer map[string]any) (Caller, error) {
 		User: text(userKey), Org: text(orgKey), Email: text(emailKey), Session: text(sessionKey),
 		Method: text(methodKey),
 		SSO:    text(ssoKey) == "true",
+		Barred: text(barredKey), SecondFactor: SecondFactor(text(factorKey)),
 	}
 	if c.User == "" {
 		return Caller{}, nil

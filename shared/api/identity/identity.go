@@ -17,7 +17,12 @@ type Caller struct {
 	Method  string // MethodToken or MethodPAT
 	// SSO is set if Org's identity provider vouches for the user. Such a caller can see and change nothing outside of
 	// Org.
-	SSO    bool
+	SSO bool
+	// SecondFactor tells whether the user has one, and whether the session proved it lately.
+	SecondFactor SecondFactor
+	// Barred is an organization that admits only log-ins with a second factor, which this one has not. The caller is in
+	// no organization until the session proves one.
+	Barred string
 	Grants []grant.Grant
 	Worker string // the function of this service that calls for itself, not for a user; it has no grants
 }

@@ -92,6 +92,7 @@ type PAT struct {
 	Epoch int64 `json:"epoch"`
 	// like Session.SSO of the session that made it: it works in that organization only
 	SSO     string    `json:"sso,omitempty"`
+	MFA     bool      `json:"mfa,omitempty"` // the session that made it had proved a second factor
 	Created time.Time `json:"created"`
 	Expires time.Time `json:"expires"`
 	Used    int64     `json:"used,omitempty"` // Unix seconds of the last use, to the hour

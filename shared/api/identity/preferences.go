@@ -5,6 +5,7 @@ import "cmp"
 // Preferences are the settings of an organization.
 type Preferences struct {
 	Currency         string  `json:"currency" doc:"Currency (ISO 4217) of amounts that are shown in addition to USD" example:"USD"`
+	RequireMFA       bool    `json:"requireMFA" doc:"Whether only log-ins with a second factor are admitted"`
 	MCPEnabled       bool    `json:"mcpEnabled" doc:"Whether assistants may work in the organization over MCP"`
 	DefaultDashboard *string `json:"defaultDashboard" doc:"ID of the dashboard that is shown first; null leaves it to the client"`
 	SavingsRealism   float64 `json:"savingsRealism" minimum:"0" maximum:"1" doc:"Share of the expected savings that is assumed to be achieved" example:"0.7"`
@@ -27,6 +28,7 @@ const DefaultAttributionMonths = 13
 // ChosenPreferences are the settings that an organization has changed; nil means the default.
 type ChosenPreferences struct {
 	Currency         *string  `json:"currency,omitempty"`
+	RequireMFA       *bool    `json:"requireMFA,omitempty"`
 	MCPEnabled       *bool    `json:"mcpEnabled,omitempty"`
 	DefaultDashboard *string  `json:"defaultDashboard,omitempty"`
 	SavingsRealism   *float64 `json:"savingsRealism,omitempty"`
@@ -43,6 +45,7 @@ func (c ChosenPreferences) Preferences() Preferences {
 	attributed := DefaultAttributionMonths
 	return Preferences{
 		Currency: *cmp.Or(c.Currency, &currency), MCPEnabled: *cmp.Or(c.MCPEnabled, &off),
+		RequireMFA:       *cmp.Or(c.RequireMFA, &off),
 		DefaultDashboard: c.DefaultDashboard,
 		SavingsRealism:   *cmp.Or(c.SavingsRealism, &realism), AnomalyMinUSD: *cmp.Or(c.AnomalyMinUSD, &least),
 		RetentionMonths: *cmp.Or(c.RetentionMonths, &months), EventAllOrNothing: *cmp.Or(c.EventAllOrNothing, &off),

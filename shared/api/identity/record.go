@@ -19,6 +19,8 @@ type User struct {
 	Disabled bool      `json:"disabled,omitempty"`
 	Created  time.Time `json:"created"`
 	Updated  time.Time `json:"updated"`
+	TOTP     bool      `json:"totp,omitempty"`     // codes of an authenticator app are set up
+	Passkeys int64     `json:"passkeys,omitempty"` // number of passkeys
 	// SessionEpoch is increased to end sessions of the user, but no tokens. A change of the password does that.
 	SessionEpoch int64 `json:"sessionEpoch,omitempty"`
 	// Organisations is how many organizations the user belongs to at most, or 0 if that is not known
@@ -28,6 +30,9 @@ type User struct {
 // CredentialEpoch changes whenever sessions of the user are ended together. Temporary permissions, such as tickets for a
 // new password, end with it.
 func (u User) CredentialEpoch() int64 { return u.Epoch + u.SessionEpoch }
+
+// HasSecondFactor reports whether u has set up a second factor, so that the password alone does not log in.
+func (u User) HasSecondFactor() bool { return u.TOTP || u.Passkeys > 0 }
 
 // AddressRow holds the user of an e-mail address.
 type AddressRow struct {
@@ -98,6 +103,8 @@ type Access struct {
 	// those, so that every request is judged by them.
 	SSODomains []string `json:"ssoDomains,omitempty"`
 	SSOHours   int      `json:"ssoHours,omitempty"`
+	// a copy of the setting: the organization admits only log-ins with a second factor
+	RequireMFA bool `json:"requireMFA,omitempty"`
 }
 
 // CustomRole is a role made by an organization.
@@ -139,6 +146,10 @@ type Session struct {
 	// the organization whose identity provider vouched for the user; the session works only in it
 	SSO     string    `json:"sso,omitempty"`
 	Created time.Time `json:"created"`
+	Factors []string  `json:"factors,omitempty"` // how the user proved their identity: FactorPassword, …
+	Proved  int64     `json:"proved,omitempty"`  // Unix seconds of the last proof of a second factor; 0 for none
+	// a sign-in at a provider by a user with a second factor: nothing but a refresh with the second factor is accepted
+	Pending bool `json:"pending,omitempty"`
 	// User.SessionEpoch at log-in, or of the change of the password that the session made
 	SessionEpoch int64 `json:"sessionEpoch,omitempty"`
 	// how the user logged in; empty in a session that an earlier version began
@@ -154,10 +165,11 @@ func (s Session) IsOf(u User) bool { return s.Epoch == u.Epoch && s.SessionEpoch
 
 // The ways to log in, as Session.Method.
 const (
-	LoginEmail  = "email"
-	LoginGoogle = "google"
-	LoginGitHub = "github"
-	LoginSAML   = "saml"
+	LoginEmail   = "email"
+	LoginGoogle  = "google"
+	LoginGitHub  = "github"
+	LoginSAML    = "saml"
+	LoginPasskey = "passkey"
 )
 
 // The states of a session.

@@ -15,6 +15,7 @@ import (
 
 // visit has an operation that answers the cookie "visit" as it came, and sets it.
 func visit(t *testing.T) (http.Handler, *apitest.Fixture) {
+	t.Helper()
 	f := apitest.New(t)
 	g := rest.NewGroup("Visits")
 	type data struct {
@@ -47,8 +48,11 @@ func TestCookies_PassThroughTheGateway(t *testing.T) {
 		"in several lines":  {nil, map[string][]string{"Cookie": {"visit=a", "y=2; visit=b"}}, `["a","b"]`},
 		"in single headers": {map[string]string{"cookie": "x=1; visit=a"}, nil, `["a"]`},
 		"not well-formed":   {nil, map[string][]string{"Cookie": {"=; =x; vi sit=a"}}, `"came":null`},
-		"more than a browser has": {nil, map[string][]string{"Cookie": slices.Repeat([]string{"visit=a"}, 50)},
-			`["a","a","a","a"]`},
+		"more than a browser has": {
+			nil,
+			map[string][]string{"Cookie": slices.Repeat([]string{"visit=a"}, 50)},
+			`["a","a","a","a"]`,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ev := newEvent("POST", "/visits", "")

@@ -83,6 +83,10 @@ func (a *API) addTag(name string) {
 	}
 }
 
+// stepUpNote is added to the description of a sensitive operation.
+const stepUpNote = " A caller with a second factor must have proved it in the session within the last 10 minutes, by " +
+	"log-in or by POST /auth/refresh with otp; else 403."
+
 // describe completes the description of an operation beyond its input. It is not generic: with generic code for each
 // operation it would be a tenth of a large group's size.
 func (o *operation) describe(api huma.API, hop *huma.Operation) {
@@ -99,6 +103,10 @@ func (o *operation) describe(api huma.API, hop *huma.Operation) {
 	hop.Extensions["x-policy"] = op.policyLabel()
 	if op.Session {
 		hop.Extensions["x-session"] = true // the access token of a session only, no personal access token
+	}
+	if op.StepUp {
+		hop.Extensions["x-step-up"] = true // a second factor, proved within the last minutes, if the user has one
+		hop.Description += stepUpNote
 	}
 	if op.Method == http.MethodPost {
 		hop.Parameters = append(hop.Parameters, op.idempotencyKey())
@@ -160,7 +168,7 @@ func (op *Op) failures(input bool) []int {
 	if !op.Public {
 		codes = append(codes, http.StatusUnauthorized, http.StatusTooManyRequests)
 	}
-	if op.Policy != "" || op.Session || op.Worker != "" {
+	if op.Policy != "" || op.Session || op.StepUp || op.Worker != "" {
 		codes = append(codes, http.StatusForbidden)
 	}
 	if op.Method == http.MethodPost {

@@ -34,8 +34,11 @@ type Op struct {
 	// Worker is the only function that may call it, without API Gateway (CallAsWorker). No user, session or token may.
 	Worker  string
 	Session bool // only with the access token of a session; a personal access token is refused
-	Reads   bool // a POST that changes nothing: it leaves no row in the audit log
-	Writes  bool // a GET that changes something: it leaves a row
+	// StepUp marks a sensitive operation: a user with a second factor must have proved it in the session within
+	// identity.StepUpWindow.
+	StepUp bool
+	Reads  bool // a POST that changes nothing: it leaves no row in the audit log
+	Writes bool // a GET that changes something: it leaves a row
 
 	// Credentials marks a POST that issues credentials. It ignores an Idempotency-Key, because a repeat must not get
 	// them again.
@@ -124,6 +127,8 @@ func (op *Op) checkDeclaration() error {
 		return fmt.Errorf("operation %s: exactly one of Policy, SignedIn, Public and Worker must be set", op.ID)
 	case op.Session && op.Public:
 		return fmt.Errorf("operation %s: a public operation has no session", op.ID)
+	case op.StepUp && op.Public:
+		return fmt.Errorf("operation %s: a public operation has no second factor", op.ID)
 	case op.Policy != "" && !grant.IsPolicy(op.Policy):
 		return fmt.Errorf("operation %s: policy %q is not in grant.Policies()", op.ID, op.Policy)
 	}
@@ -174,6 +179,9 @@ func (op *Op) denialMessage(c identity.Caller) string {
 	if op.Session && c.Session == "" {
 		return "a personal access token cannot do this: log in with POST /auth/login"
 	}
+	if c.Barred != "" {
+		return barredMessage(c.Barred)
+	}
 	if c.Org == "" {
 		return "you are in no organization: create one with POST /organisations, then POST /auth/refresh with its id " +
 			"as tenantID"
@@ -183,6 +191,12 @@ func (op *Op) denialMessage(c identity.Caller) string {
 			scopeList(c.Scopes(op.Policy))
 	}
 	return "permission denied: " + op.Policy + " is needed"
+}
+
+// barredMessage returns the message for a caller whose log-in has no second factor, in an organization that demands one.
+func barredMessage(org string) string {
+	return "a second factor is needed in organization " + org + ": set one up with POST /auth/mfa/totp or POST " +
+		"/auth/mfa/passkeys; if you have one, send refreshToken and otp to POST /auth/refresh, or log in with a passkey"
 }
 
 // maxNamedScopes is how many scopes of a caller a denial names.

@@ -8,6 +8,7 @@ import (
 
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
 )
 
 // ServeHTTP answers one request. It gives it an ID, finds its operation, checks the permission, restricts the store to
@@ -39,6 +40,8 @@ func (s *server) answer(x *exchange) {
 		x.refuseRequest(&GatewayError{http.StatusUnauthorized, "unauthorized"})
 	case !op.Public && !op.permitsCaller(c):
 		x.refuseRequest(errorForStatus(op, http.StatusForbidden, op.denialMessage(c)))
+	case op.StepUp && c.CheckStepUp() != nil:
+		x.refuseRequest(errorForStatus(op, http.StatusForbidden, fault.Message(c.CheckStepUp())))
 	default:
 		if e := x.readBody(); e != nil {
 			x.refuseRequest(e)

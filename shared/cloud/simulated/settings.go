@@ -150,7 +150,8 @@ func (r *reader) errUnknown() error {
 		if !r.names[name] {
 			return &cloud.Error{
 				Class: cloud.Invalid, Op: "simulated:Connect", Code: "UnknownParameter",
-				Message: fmt.Sprintf("credentials.%.64s is not a setting of the simulated cloud; its settings are %s", name,
+				Message: fmt.Sprintf("credentials.%.64s is not a setting of the simulated cloud; its settings are %s",
+					name,
 					strings.Join(slices.Sorted(maps.Keys(r.names)), ", ")),
 			}
 		}

@@ -82,13 +82,14 @@ func (o Opener) CheckAccount(a *inventory.Account) error {
 	return o.CheckReachable("endpointURL", a.EndpointURL)
 }
 
-// CheckRegions returns fault.Invalid for a name that is no region of the provider, before any cloud is asked. Check only
-// regions that a request sends: a stored account may use a region that an earlier or later version knows.
+// CheckRegions returns fault.Invalid for a name that is no region of the provider, before any cloud is asked. Check
+// only regions that a request sends: a stored account may use a region that an earlier or later version knows.
 func CheckRegions(provider string, regions []string) error {
 	for _, r := range regions {
 		if !cloud.IsRegion(provider, r) {
-			return fault.New(fault.Invalid, "regions: %.64q is not a region of %s: correct it, or leave out regions to "+
-				"use every region that is enabled", r, provider)
+			return fault.New(fault.Invalid,
+				"regions: %.64q is not a region of %s: correct it, or leave out regions to "+
+					"use every region that is enabled", r, provider)
 		}
 	}
 	return nil

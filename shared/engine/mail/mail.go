@@ -9,9 +9,10 @@ const Secret = "mail"
 // Template names the text of a mail.
 type Template string
 
-// The templates, with the keys of Mail.Data that they need. A user who names something, or signs up with another
-// person's address, could send that person a message through the name. So subjects contain no names, and texts contain
-// them only without anything that mail programs turn into links.
+// The templates, with the keys of Mail.Data that they need. All have besides page: the address of the service's page, or
+// "". A user who names something, or signs up with another person's address, could send that person a message through
+// the name. So subjects contain no names, and texts contain them only without anything that mail programs turn into
+// links.
 const (
 	VerifyAddress   Template = "verify_address"   // code
 	VerifyContested Template = "verify_contested" // code
@@ -23,6 +24,11 @@ const (
 	Invitation      Template = "invitation"     // organisation: its name; inviter: an e-mail address
 	TokenExpiring   Template = "token_expiring" // #nosec G101 -- name: of a personal access token; expires: a date
 	ProviderAdded   Template = "provider_added"
+	// change: what was set up or removed, a sentence of this service
+	SecondFactorChanged Template = "second_factor_changed"
+	SecondFactorGuessed Template = "second_factor_guessed"
+	// organisation: its name, which demands second factors from now on
+	SecondFactorDemanded Template = "second_factor_demanded"
 	// kind: of the receiver, in the service's words; name: given by a user; id
 	ReceiverFailing Template = "receiver_failing"
 	// RightsEnded needs one line for each record that changed because its maker has lost a right. Its only key has the

@@ -42,6 +42,7 @@ func TestTemplates(t *testing.T) {
 				"expires": "24 March 2026",
 				"kind":    "notification channel", "what": "- webhook CI (whk_1): paused\n",
 				"id":      "chan_01k6v0e4y0c2b7m9q8r5t3w1xz",
+				"change":  "A passkey was added.",
 				"waiting": "30", "connected": "200", "domains": "- example com, lapses on 24 March 2026\n",
 			}}, "mail_1", at, base)
 			if err != nil {
@@ -215,10 +216,16 @@ func TestTemplates_OfCodesAndLinks(t *testing.T) {
 	}{
 		"code and link":          {map[string]string{"code": "042137", "link": link}, []string{"042137", link}, nil},
 		"an older mail, no link": {map[string]string{"code": "042137"}, []string{"042137"}, []string{"this link"}},
-		"too many wrong codes": {map[string]string{"code": "", "link": link}, []string{link, "no code"},
-			[]string{"10 minutes"}},
-		"a service with no address": {map[string]string{"code": "042137", "link": ""}, []string{"042137"},
-			[]string{"this link"}},
+		"too many wrong codes": {
+			map[string]string{"code": "", "link": link},
+			[]string{link, "no code"},
+			[]string{"10 minutes"},
+		},
+		"a service with no address": {
+			map[string]string{"code": "042137", "link": ""},
+			[]string{"042137"},
+			[]string{"this link"},
+		},
 	} {
 		for _, of := range []mail.Template{mail.VerifyAddress, mail.VerifyContested, mail.ResetPassword} {
 			t.Run(string(of)+": "+name, func(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"embed"
 	"fmt"
+	"maps"
 	"mime"
 	"mime/quotedprintable"
 	"strings"
@@ -59,13 +60,20 @@ func RenderMessage(m Mail, event string, at time.Time, base string) (Message, er
 	var b strings.Builder
 	text, err := parseText(m.Template)
 	if err == nil {
-		err = text.Execute(&b, m.Data)
+		err = text.Execute(&b, withPage(m.Data, base))
 	}
 	if err != nil {
 		return Message{}, fault.NewWithCause(fault.Invalid, err, "mail %s %s cannot be written", m.Template, event)
 	}
 	subject, body, _ := strings.Cut(b.String(), "\n\n")
 	return Message{ID: event, To: m.To, Subject: oneLine(subject), Text: body + footer(m.Template, base), Date: at}, nil
+}
+
+// withPage returns the data of a mail with the address of the service's page, or "", under the key page.
+func withPage(data map[string]string, base string) map[string]string {
+	out := map[string]string{"page": ServicePage(base)}
+	maps.Copy(out, data)
+	return out
 }
 
 // oneLine joins the words of s with single spaces, so that a name cannot add a header.

@@ -18,13 +18,15 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// The actions of attempts: operation IDs, and UseToken for a request that the authorizer refuses.
+// The actions of attempts: operation IDs, UseToken for a request that the authorizer refuses, and ProveFactor for the
+// second factor of a log-in, a refresh or a change.
 const (
 	LogIn         = "logIn"
 	ValidateCode  = "validateCode"
 	ResetPassword = "resetPassword"
 	Refresh       = "refresh"
 	UseToken      = "useToken"
+	ProveFactor   = "proveSecondFactor" // a code of an app, or a recovery code
 )
 
 // The metrics of refused attempts.

@@ -8,7 +8,8 @@ import (
 
 // MayGrant returns nil if c may give the policies on a scope: c must hold all of them there, including all policies
 // that a wildcard stands for. A policy held on the whole organization is held on each scope in it, but not the reverse.
-// Otherwise it returns fault.Denied with the first missing policy.
+// Otherwise it returns fault.Denied with the first missing policy. To make an owner, or to change one, is sensitive: a
+// caller with a second factor must have proved it lately (identity.Caller.CheckStepUp).
 func MayGrant(c identity.Caller, policies []string, scope string) error {
 	given := identity.Caller{
 		Org: "any", User: "any",
@@ -20,7 +21,19 @@ func MayGrant(c identity.Caller, policies []string, scope string) error {
 				"permission denied: you do not hold %s on %s, so you cannot grant it", p.ID, scope)
 		}
 	}
+	if scope == grant.OrgScope && identity.Allows(given, ownerPolicy) {
+		return c.CheckStepUp()
+	}
 	return nil
+}
+
+// ownerPolicy is the policy that only owners hold.
+const ownerPolicy = "organisation:delete"
+
+// holdsAll reports whether c could give g after proving the second factor.
+func holdsAll(c identity.Caller, g grant.Grant) bool {
+	c.SecondFactor = identity.FreshFactor
+	return MayGrant(c, g.Policies, g.Scope) == nil
 }
 
 func holdsAt(c identity.Caller, policy, scope string) bool {
@@ -42,6 +55,9 @@ func MayChange(c identity.Caller, a identity.Access, m identity.Member) error {
 	}
 	for _, g := range a.ResolveGrants(m.Grants) {
 		if err := MayGrant(c, g.Policies, g.Scope); err != nil {
+			if c.CheckStepUp() != nil && holdsAll(c, g) {
+				return err
+			}
 			return fault.NewWithCause(fault.Denied, err,
 				"permission denied: %s holds more than you do, so you cannot change or remove them", m.Email)
 		}

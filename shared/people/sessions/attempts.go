@@ -13,10 +13,10 @@ import (
 // countNotAdmitted counts a log-in or refresh that an organization of the user does not admit. Only that organization
 // is told. The request's own row is in the log of the installation, because the holder of a password or token could
 // add any number of rows to that of the organization.
-func (s Sessions) countNotAdmitted(ctx context.Context, action string, a userOrganisations, org string) {
-	if a.includes(org) {
+func (s Sessions) countNotAdmitted(ctx context.Context, t attempts.Attempt, a userOrganisations, err error) {
+	if a.includes(t.Org) && fault.Is(err, fault.Denied) {
 		attempts.New(s.Platform).Note(ctx, attempts.Attempt{
-			Action: action, Status: http.StatusForbidden, Who: a.ID, Org: org,
+			Action: t.Action, Status: http.StatusForbidden, Who: a.ID, Org: t.Org,
 			IP: rest.SourceIP(ctx), RequestID: rest.RequestID(ctx),
 		})
 	}

@@ -64,17 +64,30 @@ type orgChoice struct {
 	wanted  string // the organization that the client asks for
 	current string // the organization that the session works in
 	sso     string // the organization whose identity provider vouched for the user
+	proved  bool   // the session meets the demand of a second factor
+	pending bool   // the session waits for a second factor, so that it is checked later
 }
 
 // chooseOrganisation returns the organization of the session: the wanted one, or else the current one, or else the
 // first one that admits the user. It returns "" if there is none, or if the user has left the current one.
+//
+// An organization that demands a second factor, which the session has not proved, is refused if the client wants it. It
+// is returned if it is the current one or none else admits the user: the authorizer then bars the session from it, and
+// the user can set up a second factor.
 func (s Sessions) chooseOrganisation(ctx context.Context, a userOrganisations, c orgChoice) (string, error) {
-	wanted := cmp.Or(c.wanted, c.current)
+	wanted, barred := cmp.Or(c.wanted, c.current), ""
 	for _, o := range a.organisations {
 		if wanted != "" && o.ID != wanted {
 			continue
 		}
 		err := s.checkOrgAdmits(ctx, o, a.User, c.sso)
+		if err == nil && c.lacksFactor(o) {
+			if c.wanted != "" {
+				return "", errOrgNeedsFactor(o)
+			}
+			barred = cmp.Or(barred, o.ID)
+			continue
+		}
 		if err == nil || wanted != "" || !fault.Is(err, fault.Denied) {
 			return o.ID, err
 		}
@@ -82,7 +95,19 @@ func (s Sessions) chooseOrganisation(ctx context.Context, a userOrganisations, c
 	if wanted != "" && wanted != c.current {
 		return "", fault.New(fault.Denied, "tenantID: you do not belong to an organization %.64q", wanted)
 	}
-	return "", nil
+	return barred, nil
+}
+
+// lacksFactor reports whether o demands a second factor that the session has not proved.
+func (c orgChoice) lacksFactor(o identity.OrganisationRecord) bool {
+	return o.Preferences().RequireMFA && o.ID != c.sso && !c.proved && !c.pending
+}
+
+func errOrgNeedsFactor(o identity.OrganisationRecord) error {
+	return identity.ErrSecondFactor(fmt.Sprintf("organization %s (%s) admits only log-ins with one: send otp, "+
+		"or log in "+
+		"with a passkey; if you have neither, log in without tenantID and set one up with POST /auth/mfa/totp or POST "+
+		"/auth/mfa/passkeys", o.ID, o.Name))
 }
 
 // checkOrgAdmits returns an error if the organization does not admit the user: if the member is disabled, because all

@@ -26,6 +26,13 @@ type Options struct {
 	SSO string // the organization whose identity provider vouched for the user, or ""
 	// Method is the way in which the user logged in: identity.LoginEmail, …
 	Method string
+	// Factors are the proofs of the user's identity: identity.FactorPassword, …
+	Factors []string
+	// Proved is true if they include a second factor.
+	Proved bool
+	// Pending is true if the user has a second factor and could not send it yet. The session accepts nothing but Refresh
+	// with a proof of it.
+	Pending bool
 }
 
 // LoggedIn holds the tokens of a session, and the organizations that its user can choose from.
@@ -65,10 +72,12 @@ func (s Sessions) Begin(ctx context.Context, u identity.User, how Options) (Logg
 	if err != nil {
 		return LoggedIn{}, err
 	}
-	org, err := s.chooseOrganisation(ctx, a, orgChoice{wanted: how.Org, sso: how.SSO})
+	org, err := s.chooseOrganisation(ctx, a, orgChoice{
+		wanted: how.Org, sso: how.SSO, proved: how.Proved, pending: how.Pending,
+	})
 	if err != nil {
 		if how.SSO == "" { // else the request's own row is in that organization's log
-			s.countNotAdmitted(ctx, attempts.LogIn, a, how.Org)
+			s.countNotAdmitted(ctx, attempts.Attempt{Action: attempts.LogIn, Org: how.Org}, a, err)
 		}
 		return LoggedIn{}, err
 	}
@@ -82,9 +91,17 @@ func (s Sessions) Begin(ctx context.Context, u identity.User, how Options) (Logg
 	return s.newLoggedIn(ctx, sess, t, a)
 }
 
-// Refresh exchanges a refresh token, and moves the session to the organization `wanted` unless that is empty. It
-// returns fault.Unauthenticated if the token is forged, used or expired.
-func (s Sessions) Refresh(ctx context.Context, token, wanted string) (LoggedIn, error) {
+// Refreshing is what a refresh asks for besides the next tokens.
+type Refreshing struct {
+	Org string // the organization to move to, unless it is empty
+	// Prove verifies the second factor of u, and returns its name (identity.FactorTOTP, …). It is nil if the client sent
+	// none.
+	Prove func(ctx context.Context, u identity.User) (string, error)
+}
+
+// Refresh exchanges a refresh token. It returns fault.Unauthenticated if the token is forged, used or expired, and
+// fault.Denied if the session waits for a second factor and gets none.
+func (s Sessions) Refresh(ctx context.Context, token string, how Refreshing) (LoggedIn, error) {
 	t, err := parseRefreshToken(token, s.Settings.CodeKey())
 	if err != nil {
 		return LoggedIn{}, err
@@ -96,6 +113,7 @@ func (s Sessions) Refresh(ctx context.Context, token, wanted string) (LoggedIn, 
 	}
 	u, err := s.readSessionUser(ctx, sess)
 	if err != nil {
+		s.countRefused(ctx, u, sess.Org, err)
 		return LoggedIn{}, err
 	}
 	audit.NoteActor(ctx, "", u.ID, u.Email)
@@ -106,21 +124,53 @@ func (s Sessions) Refresh(ctx context.Context, token, wanted string) (LoggedIn, 
 	if err = s.checkAge(sess, a); err != nil {
 		return LoggedIn{}, err
 	}
-	org, err := s.chooseOrganisation(ctx, a, orgChoice{wanted, sess.Org, sess.SSO})
-	if err != nil && sess.Hash == t.storedHash(s.Settings.CodeKey()) && sess.State == identity.SessionLive {
+	r := renewal{session: sess, user: a, Refreshing: how}
+	r.current = sess.Hash == t.storedHash(s.Settings.CodeKey()) && sess.State == identity.SessionLive
+	next, changes, err := s.renewSession(ctx, r)
+	if err != nil && r.current {
 		// A request for an organization that does not admit the user does not use the token up. A used token is still
 		// detected.
-		s.countNotAdmitted(ctx, attempts.Refresh, a, cmp.Or(wanted, sess.Org))
+		org := cmp.Or(how.Org, sess.Org)
+		s.countNotAdmitted(ctx, attempts.Attempt{Action: attempts.Refresh, Org: org}, a, err)
 		return LoggedIn{}, err
 	}
-	was := sess.Org
+	if t, err = s.rotateRefreshToken(ctx, t, next, changes); err != nil {
+		s.countRefused(ctx, u, sess.Org, err)
+		return LoggedIn{}, err
+	}
+	audit.NoteActor(ctx, next.Org, u.ID, u.Email)
+	return s.newLoggedIn(ctx, next, t, a)
+}
+
+// renewal is a session that is refreshed.
+type renewal struct {
+	Refreshing
+
+	session identity.Session
+	user    userOrganisations
+	current bool // the client sent the session's valid refresh token
+}
+
+// renewSession returns the session after a refresh, and the changes that store it: the second factor that the client
+// proves, and the organization that it asks for. It verifies no second factor for a token that is not the current one.
+func (s Sessions) renewSession(ctx context.Context, r renewal) (identity.Session, []table.Change, error) {
+	sess, changes := r.session, []table.Change(nil)
+	if r.current && r.Prove != nil {
+		factor, err := r.Prove(ctx, r.user.User)
+		if err != nil {
+			return sess, nil, err
+		}
+		changes = sess.AddProof(factor, s.Clock.Now())
+	}
+	if sess.Pending {
+		return sess, nil, identity.ErrSecondFactor("send it to POST /auth/refresh as otp, a code of your app or a " +
+			"recovery code, or log in with a passkey")
+	}
+	org, err := s.chooseOrganisation(ctx, r.user, orgChoice{
+		wanted: r.Org, current: sess.Org, sso: sess.SSO, proved: sess.MeetsMFA(r.user.User),
+	})
 	sess.Org = org
-	if t, err = s.rotateRefreshToken(ctx, t, sess); err != nil {
-		s.countRefused(ctx, u, was, err)
-		return LoggedIn{}, err
-	}
-	audit.NoteActor(ctx, org, u.ID, u.Email)
-	return s.newLoggedIn(ctx, sess, t, a)
+	return sess, append(changes, table.Set("org", org)), err
 }
 
 func (s Sessions) readSession(ctx context.Context, t refreshToken) (identity.Session, error) {
@@ -170,10 +220,16 @@ func (s Sessions) newLoggedIn(ctx context.Context, sess identity.Session, t refr
 		ExpiresIn: int(s.accessTTL(sess).Seconds()), Tenants: make([]OrganisationChoice, len(a.organisations)),
 		User: Person{a.ID, a.Email, a.Name},
 	}
+	if sess.Pending { // the names of organizations are for users who have proved who they are
+		out.Tenants = []OrganisationChoice{}
+		a.organisations = nil
+	}
 	for i, o := range a.organisations {
 		out.Tenants[i] = OrganisationChoice{o.ID, o.Name}
 	}
-	audit.NoteChange(ctx, audit.Change{Target: a.ID, After: entered{sess.ID, sess.Org, sess.SSO != "", out.User}})
+	audit.NoteChange(ctx, audit.Change{Target: a.ID, After: entered{
+		sess.ID, sess.Org, sess.SSO != "", append([]string{}, sess.Factors...), out.User,
+	}})
 	return out, nil
 }
 
@@ -183,5 +239,7 @@ type entered struct {
 	Session      string `json:"sessionID"`
 	Organisation string `json:"organisationID"`
 	SSO          bool   `json:"sso"`
-	User         Person `json:"user"`
+	// the proofs of the user's identity
+	Factors []string `json:"factors"`
+	User    Person   `json:"user"`
 }

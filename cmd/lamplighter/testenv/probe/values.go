@@ -10,8 +10,12 @@ import (
 
 	"lamplighter.dev/cmd/lamplighter/testenv"
 	"lamplighter.dev/functions/auth"
+	"lamplighter.dev/functions/auth/secondfactor"
+	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/identity/grant"
+	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/clock"
+	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/people/membership"
 )
 
@@ -272,11 +276,28 @@ func (c *Caller) hire(t *testing.T, number, resource string) Values {
 	c.Call(http.MethodPost, "/personal-access-tokens", map[string]string{"name": "Token of " + number}, &token)
 	c.Program = token.Secret
 	return Values{
-		"email": member, "teamID": team.ID, "team_id": team.ID, "roleID": role.ID, "role": role.ID,
+		"passkeyID": c.givePasskey(t),
+		"email":     member, "teamID": team.ID, "team_id": team.ID, "roleID": role.ID, "role": role.ID,
 		"defaultRole":  role.ID,
 		"assignmentID": assignment.ID, "scope": "team:" + team.ID, "tokenID": token.ID, "resources": resource,
 		"resourceIDs": resource,
 	}
+}
+
+// givePasskey stores a passkey of the caller that no authenticator has, and returns its id. The caller still logs in by
+// password: the account does not count it.
+func (c *Caller) givePasskey(t *testing.T) string {
+	t.Helper()
+	now := c.Service.Platform.Clock.Now()
+	k := secondfactor.Passkey{ID: id.New("pk", now), Name: "Key of " + c.Claims.User, Created: now}
+	it, err := table.NewItem(identity.SecondFactorKey(c.Claims.User, "PASSKEY#probe"), k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = c.Service.Platform.Table.Write(table.Within(t.Context(), it.PK), table.Put(it)); err != nil {
+		t.Fatal(err)
+	}
+	return k.ID
 }
 
 // AddColleague makes a user who is a viewer in the caller's organization, and returns the address.
@@ -306,7 +327,7 @@ var Yesterday = clock.System{}.Now().Truncate(24*time.Hour).AddDate(0, 0, -1)
 
 // IDPattern matches an id of the service.
 var IDPattern = regexp.MustCompile(
-	`\b(usr|org|corg|ca|res|grp|act|bulk|job|aud|team|role|asgn|pat|sch|cal|ovr|wake|bud|dash|rule|tagp|chn|sub|ntf|` +
+	`\b(usr|pk|org|corg|ca|res|grp|act|bulk|job|aud|team|role|asgn|pat|sch|cal|ovr|wake|bud|dash|rule|tagp|chn|sub|ntf|` +
 		`whk|int|dlv|asp|evt|inv|view)_[0-9a-z]{26}\b`)
 
 // IssuedIDs returns the ids in texts.

@@ -27,7 +27,8 @@ func registerAccountEnd(g *rest.Group, s *service) {
 			"audit log, stay as they are. confirm is the user's own address, in the body or, for clients that send " +
 			"no body with DELETE, in the query. 409: the user is the last owner of an organization. 403: the " +
 			"session is one of single sign-on. The operation needs the access token of a session.",
-		SignedIn: true, Session: true, Statuses: []int{http.StatusBadRequest, http.StatusConflict},
+		SignedIn: true, Session: true, StepUp: true,
+		Statuses: []int{http.StatusBadRequest, http.StatusConflict},
 	}, s.deleteAccount)
 }
 

@@ -45,9 +45,8 @@ func (s *service) logIn(ctx context.Context, in *logInInput) (sessions.LoggedIn,
 	if err != nil {
 		return sessions.LoggedIn{}, err
 	}
-	return s.beginSession(ctx, u, logInProof{
-		factor: identity.FactorPassword, method: identity.LoginEmail, otp: in.Body.OTP, org: in.Body.TenantID,
-	})
+	how := sessions.Options{Org: in.Body.TenantID, Method: identity.LoginEmail}
+	return s.beginSession(ctx, u, logInProof{how: how, otp: in.Body.OTP})
 }
 
 // logInByToken logs in a person by a Google ID token that the client has obtained.
@@ -62,9 +61,8 @@ func (s *service) logInByToken(ctx context.Context, in *logInInput) (sessions.Lo
 	if err != nil {
 		return sessions.LoggedIn{}, err
 	}
-	return s.logInByClaim(ctx, claim, logInProof{
-		factor: identity.FactorProvider, method: identity.LoginGoogle, otp: in.Body.OTP, org: in.Body.TenantID,
-	})
+	how := sessions.Options{Org: in.Body.TenantID, Method: identity.LoginGoogle}
+	return s.logInByClaim(ctx, claim, logInProof{how: how, otp: in.Body.OTP})
 }
 
 // logInByClaim logs in a person whose identity a provider confirms.

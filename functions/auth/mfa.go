@@ -150,31 +150,27 @@ func (s *service) ownedOf(ctx context.Context, user string, all []identity.Organ
 
 // logInProof is the proof of a user's identity at a log-in.
 type logInProof struct {
-	factor string // the first one: identity.FactorPassword, …
-	method string // identity.LoginEmail, …
-	otp    string // a code of the app or a recovery code, or empty
-	org    string // the organization to work in, or empty
-	later  bool   // the client cannot send otp here, and sends it to POST /auth/refresh
+	how   sessions.Options
+	otp   string // a code of the app or a recovery code, or empty
+	later bool   // the client cannot send otp here, and sends it to POST /auth/refresh
 }
 
 // beginSession begins a session of u, who has proved the first factor. A user with a second factor proves that, too.
 func (s *service) beginSession(ctx context.Context, u identity.User, p logInProof) (sessions.LoggedIn, error) {
-	how := sessions.Options{Org: p.org, Method: p.method, Factors: []string{p.factor}}
+	var err error
 	switch {
 	case !u.HasSecondFactor():
 	case p.otp != "":
-		second, err := s.proveCodeCounted(ctx, u, p.otp)
-		if err != nil {
+		if p.how.Second, err = s.proveCodeCounted(ctx, u, p.otp); err != nil {
 			return sessions.LoggedIn{}, err
 		}
-		how.Factors, how.Proved = append(how.Factors, second), true
 	case p.later:
-		how.Pending = true
+		p.how.Pending = true
 	default:
 		return sessions.LoggedIn{}, identity.ErrSecondFactor("send otp, a code of your authenticator app or a recovery " +
 			"code, or log in with a passkey: POST /auth/login/passkey")
 	}
-	return s.sessions.Begin(ctx, u, how)
+	return s.sessions.Begin(ctx, u, p.how)
 }
 
 // proverOf returns the function that verifies the second factor that a refresh brings, or nil if it brings none. A wrong

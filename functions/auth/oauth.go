@@ -108,9 +108,8 @@ func (s *service) completeOAuth(ctx context.Context, in *completeOAuthInput) (se
 	if err != nil {
 		return sessions.LoggedIn{}, err
 	}
-	return s.logInByClaim(ctx, claim, logInProof{
-		factor: identity.FactorProvider, method: v.Provider, org: v.Org, later: true,
-	})
+	how := sessions.Options{Org: v.Org, Method: v.Provider}
+	return s.logInByClaim(ctx, claim, logInProof{how: how, later: true})
 }
 
 // useOAuthLogin returns the sign-in of a state and ends it.

@@ -24,11 +24,11 @@ func mountOperations(s *service) *rest.Group {
 	registerLinks(g, s)
 	registerLogin(g, s)
 	registerOAuth(g, s)
+	registerSecondFactors(g, s)
+	registerPasskeys(g, s)
 	registerSessions(g, s)
 	registerPasswordChange(g, s)
 	registerAccountEnd(g, s)
-	registerSecondFactors(g, s)
-	registerPasskeys(g, s)
 	return g
 }
 
@@ -104,8 +104,8 @@ func registerLogin(g *rest.Group, s *service) {
 		"without an organization creates one with POST /organisations, then refreshes. 403: the password is right, " +
 		"but the address is not verified yet, or the organization is not one of the user's, or wants single " +
 		"sign-on; or too many log-ins failed, of this address or from where the request comes; or a second factor is " +
-		"needed: send otp, a code of the authenticator app or a recovery code, or log in with a passkey. A log-in sets " +
-		"a cookie, which lets this device log in while the log-ins of others fail."
+		"needed: send otp, a code of the authenticator app or a recovery code, or log in with a passkey. A log-in sets a " +
+		"cookie, which lets this device log in while the log-ins of others fail."
 	op.Credentials = true
 	rest.Handle(g, op, remembering(s, s.logInCounted))
 

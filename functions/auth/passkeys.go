@@ -159,6 +159,6 @@ func (s *service) confirmPasskeyLogIn(ctx context.Context, in *confirmPasskeyLog
 			"this account is disabled: ask an administrator of the organization")
 	}
 	return s.sessions.Begin(ctx, u, sessions.Options{
-		Org: in.Body.TenantID, Method: identity.LoginPasskey, Factors: []string{identity.FactorPasskey}, Proved: true,
+		Org: in.Body.TenantID, Method: identity.LoginPasskey, Second: identity.FactorPasskey,
 	})
 }

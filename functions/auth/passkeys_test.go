@@ -66,7 +66,7 @@ func TestPasskeys_FromRegistrationToRemoval(t *testing.T) {
 	e.logInWith(200, added.RecoveryCodes[0])
 	in := e.logInByPasskey(200, a)
 	s := e.sessionOf(in)
-	if !slices.Equal(s.Factors, []string{"passkey"}) || s.Proved != e.Clock.Now().Unix() || s.User != e.caller.User {
+	if !slices.Equal(s.Factors, []string{"passkey"}) || s.Method != "passkey" || s.Proved != e.Clock.Now().Unix() || s.User != e.caller.User {
 		t.Errorf("session %+v", s)
 	}
 	second := newAuthenticator(t, a.origin, a.rp)

@@ -40,11 +40,10 @@ func (a *authorizer) identifySessionUser(ctx context.Context, c token.Claims) (i
 	if err == nil {
 		err = a.checkSSO(s, u, rights)
 	}
-	caller := admitCaller(identity.Caller{
+	return identified{countsUser: countsUser(u), Caller: admitCaller(identity.Caller{
 		Org: c.Org, User: c.User, Email: u.Email, Session: c.Session, Method: identity.MethodToken, SSO: s.SSO != "",
 		SecondFactor: u.SecondFactorAt(a.Clock.Now(), s.Proved),
-	}, rights, s.MeetsMFA(u))
-	return identified{countsUser: countsUser(u), Caller: caller}, err
+	}, rights, s.MeetsMFA(u))}, err
 }
 
 // checkSession returns the session of a token. It refuses a session that has ended, that belongs to another user or

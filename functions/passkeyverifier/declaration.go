@@ -6,4 +6,4 @@ import (
 )
 
 // Declaration declares the name and the sample events of this function. It touches no partition and no secret.
-var Declaration = platform.Declaration{Name: passkeys.Worker, Share: 8, Samples: []string{"refused"}}
+var Declaration = platform.Declaration{Name: passkeys.Worker, Share: 4, Samples: []string{"refused"}}

@@ -45,9 +45,7 @@ func (s service) completeLogin(ctx context.Context, in *completeInput) (sessions
 		return sessions.LoggedIn{}, err
 	}
 	audit.NoteActor(ctx, org, u.ID, u.Email)
-	return s.sessions.Begin(ctx, u, sessions.Options{
-		Org: org, SSO: org, Method: identity.LoginSAML, Factors: []string{identity.FactorSAML},
-	})
+	return s.sessions.Begin(ctx, u, sessions.Options{Org: org, SSO: org, Method: identity.LoginSAML})
 }
 
 // verifyResponse checks a response against the request that it claims to answer, and marks both as used. It returns

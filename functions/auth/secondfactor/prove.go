@@ -83,7 +83,7 @@ func (f Factors) limits(ctx context.Context, u identity.User, source string, byA
 	if seen {
 		return append(out, use{triesFromSeen, u.ID + " " + source}), err
 	}
-	return append(out, use{triesFromUnseen, u.ID + " " + strconv.FormatInt(u.Epoch, 10)}), err
+	return append(out, use{triesFromUnseen, u.ID + " " + strconv.FormatInt(u.CredentialEpoch(), 10)}), err
 }
 
 // take counts a try. A failing counter is logged and refuses no request.

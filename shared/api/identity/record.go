@@ -146,7 +146,7 @@ type Session struct {
 	// the organization whose identity provider vouched for the user; the session works only in it
 	SSO     string    `json:"sso,omitempty"`
 	Created time.Time `json:"created"`
-	Factors []string  `json:"factors,omitempty"` // how the user proved their identity: FactorPassword, …
+	Factors []string  `json:"factors,omitempty"` // second factors that the user has proved: FactorTOTP, …
 	Proved  int64     `json:"proved,omitempty"`  // Unix seconds of the last proof of a second factor; 0 for none
 	// a sign-in at a provider by a user with a second factor: nothing but a refresh with the second factor is accepted
 	Pending bool `json:"pending,omitempty"`

@@ -8,11 +8,8 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// The ways in which a session's user proved their identity, in Session.Factors.
+// The second factors that a user can prove, in Session.Factors.
 const (
-	FactorPassword = "password"
-	FactorProvider = "provider" // Google or GitHub
-	FactorSAML     = "saml"     // the organization's own identity provider
 	FactorTOTP     = "totp"
 	FactorRecovery = "recovery" // a recovery code
 	FactorPasskey  = "passkey"  // counts as both factors

@@ -38,10 +38,10 @@ func (s Sessions) startSession(ctx context.Context, a userOrganisations, how Opt
 		State: identity.SessionLive, Hash: t.storedHash(s.Settings.CodeKey()), Gen: t.gen, Rotated: now.Unix(),
 		Idle: now.Add(idleTTL).Unix(), Absolute: now.Add(lifetime).Unix(), Created: now,
 		Method: how.Method, SourceIP: rest.SourceIP(ctx), UserAgent: rest.UserAgent(ctx), Listed: true,
-		Factors: how.Factors, Pending: how.Pending,
+		Pending: how.Pending,
 	}
-	if how.Proved {
-		sess.Proved = now.Unix()
+	if how.Second != "" {
+		sess.AddProof(how.Second, now)
 	}
 	it, err := table.NewItem(identity.SessionKey(sess.ID), sess)
 	if err != nil {
@@ -55,26 +55,24 @@ func (s Sessions) startSession(ctx context.Context, a userOrganisations, how Opt
 	return sess, t, fault.Wrap("begin session of "+u.ID, s.Table.Transact(ctx, table.Put(it, table.Absent()), listed))
 }
 
-// rotateRefreshToken exchanges the refresh token t of sess for the next one, and makes other changes of the session. It
-// uses one conditional write, so one of several concurrent calls succeeds. The others learn the reason from the item
-// that the write found.
-func (s Sessions) rotateRefreshToken(ctx context.Context, t refreshToken, sess identity.Session,
-	changes []table.Change,
-) (refreshToken, error) {
+// rotateRefreshToken exchanges the refresh token t of a session for the next one, and makes the other changes of the
+// session. It uses one conditional write, so one of several concurrent calls succeeds. The others learn the reason from
+// the item that the write found.
+func (s Sessions) rotateRefreshToken(ctx context.Context, t refreshToken, r renewed) (refreshToken, error) {
 	now := s.Clock.Now()
 	next := newRefreshToken(t.session, t.gen+1)
 	hash := t.storedHash(s.Settings.CodeKey())
-	changes = append([]table.Change{
+	changes := append([]table.Change{
 		table.Set("prev", hash), table.Set("hash", next.storedHash(s.Settings.CodeKey())), table.Set("gen", next.gen),
-		table.Set("rotated", now.Unix()), table.Set("idle", now.Add(idleTTL).Unix()),
+		table.Set("rotated", now.Unix()), table.Set("idle", now.Add(idleTTL).Unix()), table.Set("org", r.session.Org),
 		table.Set("ip", rest.SourceIP(ctx)), table.Set("agent", rest.UserAgent(ctx)), table.Set("listed", true),
-	}, changes...)
+	}, r.proof...)
 	writes := []table.Write{table.Update(identity.SessionKey(t.session), changes,
 		table.Equal("state", identity.SessionLive), table.Equal("hash", hash),
 		table.Greater("abs", now.Unix()), table.Greater("idle", now.Unix()),
 	)}
-	if !sess.Listed { // an earlier version began it
-		listed, err := listSession(sess)
+	if !r.session.Listed { // an earlier version began it
+		listed, err := listSession(r.session)
 		if err != nil {
 			return next, err
 		}

@@ -26,10 +26,8 @@ type Options struct {
 	SSO string // the organization whose identity provider vouched for the user, or ""
 	// Method is the way in which the user logged in: identity.LoginEmail, …
 	Method string
-	// Factors are the proofs of the user's identity: identity.FactorPassword, …
-	Factors []string
-	// Proved is true if they include a second factor.
-	Proved bool
+	// Second is the second factor that the user has proved: identity.FactorTOTP, …; or "".
+	Second string
 	// Pending is true if the user has a second factor and could not send it yet. The session accepts nothing but Refresh
 	// with a proof of it.
 	Pending bool
@@ -73,7 +71,7 @@ func (s Sessions) Begin(ctx context.Context, u identity.User, how Options) (Logg
 		return LoggedIn{}, err
 	}
 	org, err := s.chooseOrganisation(ctx, a, orgChoice{
-		wanted: how.Org, sso: how.SSO, proved: how.Proved, pending: how.Pending,
+		wanted: how.Org, sso: how.SSO, proved: how.Second != "", pending: how.Pending,
 	})
 	if err != nil {
 		if how.SSO == "" { // else the request's own row is in that organization's log
@@ -126,7 +124,7 @@ func (s Sessions) Refresh(ctx context.Context, token string, how Refreshing) (Lo
 	}
 	r := renewal{session: sess, user: a, Refreshing: how}
 	r.current = sess.Hash == t.storedHash(s.Settings.CodeKey()) && sess.State == identity.SessionLive
-	next, changes, err := s.renewSession(ctx, r)
+	next, err := s.renewSession(ctx, r)
 	if err != nil && r.current {
 		// A request for an organization that does not admit the user does not use the token up. A used token is still
 		// detected.
@@ -134,43 +132,13 @@ func (s Sessions) Refresh(ctx context.Context, token string, how Refreshing) (Lo
 		s.countNotAdmitted(ctx, attempts.Attempt{Action: attempts.Refresh, Org: org}, a, err)
 		return LoggedIn{}, err
 	}
-	if t, err = s.rotateRefreshToken(ctx, t, next, changes); err != nil {
-		s.countRefused(ctx, u, sess.Org, err)
+	was := sess.Org
+	if t, err = s.rotateRefreshToken(ctx, t, next); err != nil {
+		s.countRefused(ctx, u, was, err)
 		return LoggedIn{}, err
 	}
-	audit.NoteActor(ctx, next.Org, u.ID, u.Email)
-	return s.newLoggedIn(ctx, next, t, a)
-}
-
-// renewal is a session that is refreshed.
-type renewal struct {
-	Refreshing
-
-	session identity.Session
-	user    userOrganisations
-	current bool // the client sent the session's valid refresh token
-}
-
-// renewSession returns the session after a refresh, and the changes that store it: the second factor that the client
-// proves, and the organization that it asks for. It verifies no second factor for a token that is not the current one.
-func (s Sessions) renewSession(ctx context.Context, r renewal) (identity.Session, []table.Change, error) {
-	sess, changes := r.session, []table.Change(nil)
-	if r.current && r.Prove != nil {
-		factor, err := r.Prove(ctx, r.user.User)
-		if err != nil {
-			return sess, nil, err
-		}
-		changes = sess.AddProof(factor, s.Clock.Now())
-	}
-	if sess.Pending {
-		return sess, nil, identity.ErrSecondFactor("send it to POST /auth/refresh as otp, a code of your app or a " +
-			"recovery code, or log in with a passkey")
-	}
-	org, err := s.chooseOrganisation(ctx, r.user, orgChoice{
-		wanted: r.Org, current: sess.Org, sso: sess.SSO, proved: sess.MeetsMFA(r.user.User),
-	})
-	sess.Org = org
-	return sess, append(changes, table.Set("org", org)), err
+	audit.NoteActor(ctx, next.session.Org, u.ID, u.Email)
+	return s.newLoggedIn(ctx, next.session, t, a)
 }
 
 func (s Sessions) readSession(ctx context.Context, t refreshToken) (identity.Session, error) {

@@ -8,6 +8,7 @@ import (
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -166,6 +167,10 @@ type call struct {
 
 // ServeHTTP answers a call of the JSON protocol that DynamoDB, KMS and Secrets Manager share.
 func (a *awsAccount) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if strings.HasPrefix(r.URL.Path, "/"+anchorsName) {
+		answerBucket(w, r)
+		return
+	}
 	_, operation, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
 	var c call
 	if err := json.NewDecoder(r.Body).Decode(&c); err != nil {
@@ -180,6 +185,14 @@ func (a *awsAccount) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// the caller may have given up waiting, and will ask again
 	if err := json.NewEncoder(w).Encode(out); err != nil && r.Context().Err() == nil {
 		a.t.Error(err)
+	}
+}
+
+// answerBucket answers for an empty bucket, which takes objects and drops them.
+func answerBucket(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodGet {
+		w.Header().Set("Content-Type", "application/xml")
+		_, _ = io.WriteString(w, "<ListBucketResult></ListBucketResult>")
 	}
 }
 

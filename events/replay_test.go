@@ -32,6 +32,9 @@ const issuer = "https://api.example.com"
 // pepperName is the name of the pepper in Secrets Manager.
 const pepperName = "pepper"
 
+// anchorsName is the name of the bucket of the anchors of the audit log.
+const anchorsName = "anchors"
+
 // environment returns the environment variables that the templates give a function, with AWS at endpoint.
 func environment(endpoint string) []string {
 	return []string{
@@ -45,6 +48,8 @@ func environment(endpoint string) []string {
 		"LAMPLIGHTER_MACHINE_PREFIX=arn:aws:states:eu-west-1:123456789012:stateMachine:lamplighter-dev-",
 		"LAMPLIGHTER_SECRETS_KEY=arn:aws:kms:eu-west-1:123456789012:key/secrets",
 		"LAMPLIGHTER_SIGNING_KEYS=arn:aws:kms:eu-west-1:123456789012:key/tokens",
+		"LAMPLIGHTER_ANCHOR_KEYS=arn:aws:kms:eu-west-1:123456789012:key/tokens",
+		"LAMPLIGHTER_ANCHORS=" + anchorsName,
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"lamplighter.dev/functions/anomalies"
 	"lamplighter.dev/functions/anomalycheck"
 	"lamplighter.dev/functions/archiver"
+	"lamplighter.dev/functions/auditanchor"
 	"lamplighter.dev/functions/auditlinker"
 	"lamplighter.dev/functions/auditlogs"
 	"lamplighter.dev/functions/auth"
@@ -142,6 +143,7 @@ func All() []Function {
 		{reminder.Declaration, nil, alone(reminder.Handler)},
 		{anomalycheck.Declaration, nil, alone(anomalycheck.Handler)},
 		{auditlinker.Declaration, nil, alone(auditlinker.Handler)},
+		{auditanchor.Declaration, nil, anchoring},
 		{mailer.Declaration, nil, nil},
 		{notifier.Declaration, nil, nil},
 	}
@@ -217,6 +219,11 @@ func querying(p *platform.Platform) workflow.Handler {
 // archiving returns the archiver. A schedule and the eraser call it.
 func archiving(p *platform.Platform, _ cloud.Providers) workflow.Handler {
 	return workflow.Handler(archiver.Handler(p))
+}
+
+// anchoring returns the worker that anchors the audit log, for its schedule and for the operation that verifies the log.
+func anchoring(p *platform.Platform, _ cloud.Providers) workflow.Handler {
+	return workflow.Handler(auditanchor.Handler(p))
 }
 
 // erasing returns the eraser of the partitions that all functions declare. It panics if a declared partition cannot be

@@ -61,7 +61,7 @@ func TestMains_OpenTheirOwnDeclaration(t *testing.T) {
 	for _, f := range functions.All() {
 		b, err := os.ReadFile(filepath.Join(f.Name, "lambda", "main.go"))
 		if err != nil || !regexp.MustCompile(
-			`platform\.OpenLambda\(`+f.Name+`\.Declaration(, platform\.WithTokens)?\)`).Match(b) ||
+			`platform\.OpenLambda\(`+f.Name+`\.Declaration(, platform\.With(Tokens|AnchorKeys))?\)`).Match(b) ||
 			strings.Count(string(b), "platform.OpenLambda(") != 1 {
 			t.Errorf("functions/%s/lambda/main.go does not open the platform with its own Declaration: %v", f.Name, err)
 		}

@@ -18,6 +18,8 @@ const auditUsage = `usage: lamplighter audit <command>
 	`NDJSON or CSV, - for the standard
                    input. Asks nobody and needs no store. With -head HASH, that hash has to be in them; with -row N
                    besides, the number of its row, a restore of the service is told from a log that was rewritten.
+                   With -anchors FOLDER and -org ID, the rows are compared with the anchors of the organization; with
+                   -keys FILE besides, their signature is verified.
   export           print a chain as NDJSON, straight from the store (export -help lists its flags)
 `
 
@@ -31,7 +33,7 @@ func runAudit(ctx context.Context, args []string, stdout, stderr io.Writer) erro
 	}
 	switch args[0] {
 	case "verify":
-		return auditVerify(args[1:], os.Stdin, stdout)
+		return auditVerify(ctx, args[1:], os.Stdin, stdout)
 	case "export":
 		return auditExport(ctx, args[1:], stdout, stderr)
 	default:
@@ -41,26 +43,31 @@ func runAudit(ctx context.Context, args []string, stdout, stderr io.Writer) erro
 
 // proof is the state of a verification across the files of an export.
 type proof struct {
-	walk  audit.Walk
-	head  string // the hash that a row must have, "" if none is required
-	row   int64  // the number of the row that had it, 0 if unknown
-	found string // the place of the row with that hash
-	stdin io.Reader
-	out   io.Writer
+	walk    audit.Walk
+	head    string // the hash that a row must have, "" if none is required
+	row     int64  // the number of the row that had it, 0 if unknown
+	found   string // the place of the row with that hash
+	anchors anchorProof
+	stdin   io.Reader
+	out     io.Writer
 }
 
 // auditVerify verifies exports of an audit log.
-func auditVerify(args []string, stdin io.Reader, stdout io.Writer) error {
+func auditVerify(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer) error {
 	p := &proof{walk: audit.Walk{Exported: true}, stdin: stdin, out: stdout}
 	f := newCommandFlags("lamplighter audit verify")
 	f.StringVar(&p.head, "head", "",
 		"a hash that was kept from an earlier look (hash of GET /audit-logs/verify); it has to occur")
+	p.anchors.flags(f.FlagSet)
 	f.Int64Var(&p.row, "row", 0, "of -head: the number of its row (lastSeq of the same look)")
 	if err := f.parseArgs(args, stdout); err != nil {
 		return ignoreHelp(err)
 	}
 	if f.NArg() == 0 {
 		return errors.New("audit verify wants files: run lamplighter audit -help to see which")
+	}
+	if err := p.anchors.read(ctx); err != nil {
+		return err
 	}
 	for _, name := range f.Args() {
 		if err := p.file(name); err != nil {
@@ -114,6 +121,9 @@ func (p *proof) step(row audit.Sealed) error {
 	if b := p.walk.Step(row); b != nil {
 		return fmt.Errorf("the chain breaks at row %d (%.64q): %s", b.Seq, b.ID, b.Why)
 	}
+	if err := p.anchors.compare(&p.walk); err != nil {
+		return err
+	}
 	switch {
 	case p.head == "" || p.found != "":
 	case p.head == p.walk.Hash:
@@ -133,6 +143,9 @@ func (p *proof) conclude() error {
 	case p.head != "" && p.found == "":
 		return p.unfound()
 	}
+	if err := p.anchors.conclude(&p.walk); err != nil {
+		return err
+	}
 	for _, r := range w.Restores {
 		if _, err := fmt.Fprintf(p.out,
 			"restored       before row %d, of %s: what had its number or a higher one before is no more\n", r.Seq,
@@ -151,7 +164,7 @@ func (p *proof) conclude() error {
 			counted(w.Withheld))
 	}
 	if err == nil {
-		_, err = fmt.Fprintln(p.out, "the chain holds")
+		_, err = fmt.Fprint(p.out, p.anchors.result(), "the chain holds\n")
 	}
 	return err
 }

@@ -178,7 +178,7 @@ func compare(t *testing.T, name, got string) {
 func TestAuditVerifyReadsTheStandardInput(t *testing.T) {
 	x := exported(t)
 	var out bytes.Buffer
-	if err := auditVerify([]string{"-"}, strings.NewReader(x.first+x.second), &out); err != nil ||
+	if err := auditVerify(t.Context(), []string{"-"}, strings.NewReader(x.first+x.second), &out); err != nil ||
 		!strings.Contains(out.String(), "the chain holds") {
 		t.Errorf("%s %v", &out, err)
 	}

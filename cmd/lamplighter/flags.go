@@ -21,6 +21,7 @@ type choices struct {
 	addr        string
 	hosts       []string // besides edge.Local
 	dir         string
+	anchors     string
 	root        string
 	store       string
 	endpoint    string
@@ -49,6 +50,9 @@ func parseFlags(args []string, stdout io.Writer) (choices, error) {
 			"and [::1] (LAMPLIGHTER_HOST)")
 	f.StringVar(&c.dir, "dir", envOr("LAMPLIGHTER_DIR", ".lamplighter"),
 		"folder of the store, keys and mails (LAMPLIGHTER_DIR)")
+	f.StringVar(&c.anchors, "anchors", envOr("LAMPLIGHTER_ANCHORS", ""),
+		"folder of the anchors of the audit log, best on another disk: an older copy of -dir is detected by them "+
+			"(LAMPLIGHTER_ANCHORS); empty is anchors in -dir")
 	f.StringVar(&c.root, "root", envOr("LAMPLIGHTER_ROOT", ""),
 		"folder with template.yaml and statemachines/ (LAMPLIGHTER_ROOT); the working directory or the repository of "+
 			"this program")

@@ -16,7 +16,9 @@ import (
 	"testing"
 
 	"lamplighter.dev/cmd/lamplighter/local"
+	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/cloud/simulated"
+	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/money"
 	"lamplighter.dev/shared/testkit/race"
@@ -360,6 +362,44 @@ func TestWhatServeKeepsIsForItsOwnerAlone(t *testing.T) {
 	})
 	if err != nil || files < 5 {
 		t.Fatalf("%d files, %v", files, err)
+	}
+}
+
+// A damaged store is refused by every command that opens one, in one line and before anything is answered.
+func TestServe_RefusesADamagedStoreInOneLine(t *testing.T) {
+	sound := t.TempDir()
+	store, err := table.Open(filepath.Join(sound, "store.db"), table.Options{NoSync: true, Layout: platform.Layout})
+	if err == nil {
+		err = store.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(filepath.Join(sound, "store.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	altered := bytes.Clone(b)
+	altered[bytes.Index(b, []byte("lamplighter table"))] ^= 1
+	for name, damaged := range map[string][]byte{
+		"empty": nil, "cut": b[:3*os.Getpagesize()], "altered": altered, "zeros": make([]byte, len(b)),
+	} {
+		for _, args := range [][]string{
+			{"serve", "-root", "../..", "-addr", "127.0.0.1:0"}, {"audit", "export", "-org", "org_1"}, {"work", "parked"},
+			{"mails", "dead"},
+		} {
+			dir, out := t.TempDir(), &bytes.Buffer{}
+			if err = os.WriteFile(filepath.Join(dir, "store.db"), damaged, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			err := run(t.Context(), append(args, "-dir", dir), out, io.Discard)
+			if err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "store.db") {
+				t.Errorf("%s, %v: %v", name, args, err)
+			}
+			if got, err := os.ReadFile(filepath.Join(dir, "store.db")); !bytes.Equal(got, damaged) || out.Len() > 0 {
+				t.Errorf("%s, %v: it was changed, or something was printed: %s %v", name, args, out, err)
+			}
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package auditlogs
 
 import (
 	"lamplighter.dev/shared/api/audit"
+	"lamplighter.dev/shared/api/audit/anchor"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/engine/table"
@@ -15,4 +16,5 @@ var Declaration = platform.Declaration{
 	Access: attempts.Access.With(table.Access{
 		Appends: []table.Partition{audit.Partition, identity.MetaPartition},
 	}),
+	Calls: []string{anchor.Worker},
 }

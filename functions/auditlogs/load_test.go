@@ -14,6 +14,7 @@ import (
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/engine/lambdacall"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/testkit/apitest"
@@ -22,7 +23,10 @@ import (
 
 // process is one of many that serve an organization from one store: an operation that changes something, and the log.
 func process(s table.Store) http.Handler {
-	p := &platform.Platform{Table: table.Fenced(s), Clock: clock.System{}, Log: slog.New(slog.DiscardHandler)}
+	p := &platform.Platform{
+		Table: table.Fenced(s), Clock: clock.System{}, Log: slog.New(slog.DiscardHandler),
+		Workers: lambdacall.Local{},
+	}
 	g := rest.NewGroup("Resources")
 	type thing struct {
 		ID string `json:"id"`

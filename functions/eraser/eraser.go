@@ -141,7 +141,7 @@ func (e *eraser) closeRecorded(ctx context.Context, listed table.Write) error {
 		return fmt.Errorf("erase the archive of %s: %w", e.in.Org, err)
 	}
 	row := audit.Row{
-		Actor: e.in.Actor, UserID: e.in.User, Action: "eraseOrganisation", ResourceType: "organisation",
+		Actor: e.in.Actor, UserID: e.in.User, Action: audit.EraseAction, ResourceType: "organisation",
 		Category: audit.Platform, Target: e.in.Org,
 	}
 	last := table.Delete(identity.AccessKey(e.in.Org), table.Exists())

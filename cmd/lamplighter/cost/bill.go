@@ -180,6 +180,7 @@ func (t *tally) lines(p Prices, asked, signed int) []Line {
 	out.add("KMS: keys", "keys", whole(2))
 	out.add("KMS: data keys", "keyCalls", t.keyCalls)
 	out.add("KMS: access tokens", "signatures", whole(signed))
+	out.add("KMS: anchors of the audit log", "signatures", whole(days))
 	out.add("Secrets Manager", "secrets", whole(1))
 	out.add("Secrets Manager: reads", "secretReads", t.starts)
 	t.addWatching(out, asked)
@@ -251,4 +252,8 @@ func (t *tally) addFiles(out *priced) {
 	out.add("S3: line items", "archivedGB", items.Quo(items, whole(giga)))
 	out.add("S3: objects put and listed", "puts", t.puts)
 	out.add("S3: objects read", "gets", t.gets)
+	// each night: the list, the last document, and each object with heads; those that have changed, and a document
+	files := 1 + min(t.w.Organizations, anchorShards)
+	out.add("S3: anchors of the audit log, put and listed", "puts", whole(days*(2+files)))
+	out.add("S3: anchors of the audit log, read", "gets", whole(days*(1+files)))
 }

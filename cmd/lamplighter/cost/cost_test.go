@@ -141,11 +141,28 @@ func TestCompute_AThousandOrganizationsTakeAThousandTimesAsMuch(t *testing.T) {
 	for i, l := range one.Lines {
 		times := int64(1000)
 		switch l.Name {
-		case "KMS: keys", "Secrets Manager", "alarms", "dashboard", "metrics of our own", "schedules", "firewall":
+		case "KMS: keys", "KMS: anchors of the audit log", "Secrets Manager", "alarms", "dashboard",
+			"metrics of our own", "schedules", "firewall":
 			times = 1
+		case "S3: anchors of the audit log, put and listed", "S3: anchors of the audit log, read":
+			continue // TestCompute_CountsAnchorsForTheInstallation
 		}
 		if want := new(big.Rat).Mul(l.USD, new(big.Rat).SetInt64(times)); many.Lines[i].USD.Cmp(want) != 0 {
 			t.Errorf("%s: %s, want %s", l.Name, dollars(many.Lines[i].USD), dollars(want))
+		}
+	}
+}
+
+// A night of anchors has at most 18 objects, for any number of organizations.
+func TestCompute_CountsAnchorsForTheInstallation(t *testing.T) {
+	for i, want := range map[int][2]string{0: {"120", "90"}, 2: {"570", "540"}} { // 30 × 4 and 3, 30 × 19 and 18
+		bill := Compute(readPrices(t), Workloads[i], tiny())
+		got := [2]string{
+			lineOf(t, bill, "S3: anchors of the audit log, put and listed").Amount.RatString(),
+			lineOf(t, bill, "S3: anchors of the audit log, read").Amount.RatString(),
+		}
+		if got != want {
+			t.Errorf("%s: %v puts and gets, want %v", Workloads[i].Title, got, want)
 		}
 	}
 }

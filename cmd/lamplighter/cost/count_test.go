@@ -127,7 +127,7 @@ func TestCompute_CountsLineItemsInS3(t *testing.T) {
 func TestRuns_AreThoseOfTheDeclaredSchedules(t *testing.T) {
 	times := map[string]int{
 		"rate(1 minute)": minutes, "rate(1 hour)": hours, "cron(15 1-5 * * ? *)": days * priceRuns,
-		"cron(0 6 * * ? *)": days,
+		"cron(0 6 * * ? *)": days, "cron(20 2 * * ? *)": days,
 	}
 	declared := map[string]bool{}
 	for _, f := range functions.All() {

@@ -26,9 +26,9 @@ import (
 func measure(t *testing.T, w Workload) (m Measured) {
 	t.Helper()
 	s := open(t)
-	s.awaitMonth()
 	m.Template, m.Readers = s.template(&m), secretReaders()
 	m.Bare = s.bare()
+	s.awaitMonth()
 	s.beginOrganization()
 	s.others(w)
 	m.Requests = map[string]Sample{}
@@ -104,9 +104,15 @@ func (s *site) pass(bare map[string]Sample, account string) Sample {
 // repeated returns the usage of the second run of do, a minute after the first, when there is nothing left to do.
 func (s *site) repeated(do func(context.Context) error) Sample {
 	s.Helper()
+	return s.repeatedAfter(time.Minute, do)
+}
+
+// repeatedAfter returns the usage of the second call of do, which comes some time after the first.
+func (s *site) repeatedAfter(pause time.Duration, do func(context.Context) error) Sample {
+	s.Helper()
 	s.must(do(s.Context()))
 	s.must(s.AwaitIdle(s.Context()))
-	s.must(clock.System{}.Sleep(s.Context(), time.Minute))
+	s.must(clock.System{}.Sleep(s.Context(), pause))
 	s.Take()
 	s.must(do(s.Context()))
 	return s.Take()

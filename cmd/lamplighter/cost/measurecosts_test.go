@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"lamplighter.dev/functions/auditanchor"
 	"lamplighter.dev/functions/pricesync"
 	"lamplighter.dev/functions/scheduleddiscovery"
 	"lamplighter.dev/shared/domain/billimport"
@@ -42,7 +43,19 @@ func (s *site) hourly() []worker {
 }
 
 // daily returns the workers that run in some hours of the day.
-func (s *site) daily() []worker { return []worker{{"pricesync", s.SyncPrices}, {"reminder", s.Remind}} }
+func (s *site) daily() []worker {
+	return []worker{{"pricesync", s.SyncPrices}, {"reminder", s.Remind}, {"auditanchor", s.anchor}}
+}
+
+// anchor makes a night of anchors. Compute counts its objects, because all organizations share them.
+func (s *site) anchor(ctx context.Context) error {
+	before := s.Take()
+	err := s.AnchorAudit(ctx)
+	took := s.Take()
+	took.Puts, took.Gets = 0, 0
+	s.put(before.plus(took))
+	return err
+}
 
 // bare returns the usage of a run of each worker in a service without organizations.
 func (s *site) bare() map[string]Sample {
@@ -50,7 +63,11 @@ func (s *site) bare() map[string]Sample {
 	out := map[string]Sample{}
 	for _, some := range [][]worker{s.minutely(), s.hourly(), s.daily()} {
 		for _, w := range some {
-			out[w.folder] = s.repeated(w.run)
+			pause := time.Minute
+			if w.folder == auditanchor.Declaration.Name {
+				pause = 24 * time.Hour // it works once a day
+			}
+			out[w.folder] = s.repeatedAfter(pause, w.run)
 		}
 	}
 	return out
@@ -133,8 +150,8 @@ func (s *site) hour(bare map[string]Sample, hour int) (took, shared Sample) {
 	}
 	// Bills are due in the first hours of a measured day. The prices come later, so that the updates of costs after
 	// imports are not theirs.
-	const firstPrices, reminding = 12, 18
-	prices, reminder := s.daily()[0], s.daily()[1]
+	const firstPrices, reminding, anchoring = 12, 18, 20
+	prices, reminder, anchors := s.daily()[0], s.daily()[1], s.daily()[2]
 	switch {
 	case hour >= firstPrices && hour < firstPrices+priceRuns:
 		shared = s.fetchPrices()
@@ -145,6 +162,8 @@ func (s *site) hour(bare map[string]Sample, hour int) (took, shared Sample) {
 		}
 	case hour == reminding:
 		took = took.plus(s.beyond(bare, reminder))
+	case hour == anchoring:
+		took = took.plus(s.beyond(bare, anchors))
 	}
 	s.must(s.Notify(s.Context()))
 	return took.plus(s.Take()), shared

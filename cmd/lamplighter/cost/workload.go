@@ -67,6 +67,9 @@ const (
 	// lists is the number of objects a month in the archive of an organization: actions, bulk actions, their chunks,
 	// history.
 	lists = 4
+	// anchorShards is the number of objects with the heads of organizations that a night of anchors has at most, besides
+	// one with those of the installation and the signed document.
+	anchorShards = 16
 )
 
 // runs are the runs of each scheduled worker in a month, by its folder. They are the same for any number of
@@ -75,7 +78,7 @@ var runs = map[string]int{
 	"sweeper": minutes, "evaluator": minutes, "scheduleddiscovery": minutes, "auditlinker": minutes, "mailer": minutes,
 	"notifier": minutes,
 	"archiver": hours, "organisationsync": hours, "anomalycheck": hours, "billingsync": hours, "exporter": hours,
-	"pricesync": days * priceRuns, "reminder": days,
+	"pricesync": days * priceRuns, "reminder": days, "auditanchor": days,
 }
 
 // eachMinute reports whether a scheduled worker runs each minute.

@@ -10,6 +10,7 @@ import (
 
 	"lamplighter.dev/functions/anomalycheck"
 	"lamplighter.dev/functions/archiver"
+	"lamplighter.dev/functions/auditanchor"
 	"lamplighter.dev/functions/auditlinker"
 	"lamplighter.dev/functions/billingsync"
 	"lamplighter.dev/functions/evaluator"
@@ -32,6 +33,7 @@ const (
 	retryEvery   = time.Second
 	sweepEvery   = time.Minute // as the template's schedules
 	linkEvery    = time.Minute
+	anchorEvery  = time.Hour // one in 20 makes a night
 	startEvery   = time.Minute
 	evaluateEach = time.Minute
 	archiveEvery = time.Hour
@@ -45,7 +47,7 @@ const (
 )
 
 // Run does the work that the table's stream and EventBridge start in AWS, until ctx ends. It hands the change feed to
-// the mailer and the notifier, sweeps up lost work, links the audit log, starts due discoveries, evaluates schedules
+// the mailer and the notifier, sweeps up lost work, links and anchors the audit log, starts due discoveries, evaluates schedules
 // and overrides, archives past months, announces the end of tokens and judges costs. It starts each loop at once and
 // repeats it every minute, hour or day. A failure is logged, and the next turn tries again.
 func (s *Service) Run(ctx context.Context) {
@@ -58,6 +60,7 @@ func (s *Service) Run(ctx context.Context) {
 	loops.Go(func() { s.every(ctx, startEvery, "start discoveries", s.StartDiscoveries) })
 	loops.Go(func() { s.every(ctx, evaluateEach, "evaluate schedules", s.Evaluate) })
 	loops.Go(func() { s.every(ctx, linkEvery, "link the audit log", s.LinkAudit) })
+	loops.Go(func() { s.every(ctx, anchorEvery, "anchor the audit log", s.AnchorAudit) })
 	loops.Go(func() { s.every(ctx, archiveEvery, "archive", s.Archive) })
 	loops.Go(func() { s.every(ctx, membersEvery, "synchronize organizations", s.SynchronizeOrganisations) })
 	loops.Go(func() { s.every(ctx, billsEvery, "import bills", s.ImportBills) })
@@ -129,6 +132,11 @@ func (s *Service) Evaluate(ctx context.Context) error {
 // LinkAudit links pending entries into the chains of the audit log.
 func (s *Service) LinkAudit(ctx context.Context) error {
 	return s.run(ctx, auditlinker.Declaration.Name)
+}
+
+// AnchorAudit records the heads of the chains of the audit log outside of the store, if the last night is over.
+func (s *Service) AnchorAudit(ctx context.Context) error {
+	return s.run(ctx, auditanchor.Declaration.Name)
 }
 
 // Archive archives past months.

@@ -77,3 +77,27 @@ func (f observedFiles) ReadAt(ctx context.Context, name string, p []byte, off in
 	f.o.UseFiles(0, 1)
 	return f.Files.ReadAt(ctx, name, p, off)
 }
+
+// observedVault is a vault that reports its requests to an Observer.
+type observedVault struct {
+	archive.Vault
+	o Observer
+}
+
+// Add stores an object.
+func (v observedVault) Add(ctx context.Context, name string, content []byte) error {
+	v.o.UseFiles(1, 0)
+	return v.Vault.Add(ctx, name, content)
+}
+
+// Read reads an object.
+func (v observedVault) Read(ctx context.Context, name string) ([]byte, error) {
+	v.o.UseFiles(0, 1)
+	return v.Vault.Read(ctx, name)
+}
+
+// Names lists a folder.
+func (v observedVault) Names(ctx context.Context, folder string) ([]string, error) {
+	v.o.UseFiles(1, 0)
+	return v.Vault.Names(ctx, folder)
+}

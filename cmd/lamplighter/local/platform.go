@@ -1,6 +1,7 @@
 package local
 
 import (
+	"cmp"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -45,6 +46,7 @@ func newPlatform(o Options, store table.Store) (*platform.Platform, error) {
 		Table: o.limited(store), Clock: o.Clock, Log: o.Log,
 		Sealer: seal.NewEnvelope(observedKey{kek, o.Observer}), Tokens: token.NewJWTs(ring, o.BaseURL, o.Clock),
 		Resolver: o.DNS, Archive: observedFiles{archive.NewFolder(dir), o.Observer}, Inbox: inbox, Outbox: inbox,
+		Vault: observedVault{archive.NewFolderVault(o.anchors()), o.Observer}, AnchorKeys: ring,
 		Lines: observedFiles{archive.NewFolder(filepath.Join(o.Dir, lineItemsFolder)), o.Observer},
 		Settings: platform.Settings{
 			Version: o.Version, BaseURL: o.BaseURL, Simulated: true, CustomEndpoints: true, PrivateAddresses: true,
@@ -53,6 +55,9 @@ func newPlatform(o Options, store table.Store) (*platform.Platform, error) {
 		},
 	}, nil
 }
+
+// anchors returns the folder of the anchors of the audit log.
+func (o Options) anchors() string { return cmp.Or(o.Anchors, filepath.Join(o.Dir, "anchors")) }
 
 // pepper reads the key of stored hashes, and makes one if there is none.
 func pepper(path string) ([]byte, error) {

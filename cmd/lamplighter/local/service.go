@@ -35,6 +35,7 @@ import (
 type Options struct {
 	Root        string        // the folder with template.yaml and statemachines/
 	Dir         string        // keys, mails and the embedded store live here
+	Anchors     string        // folder of the anchors of the audit log; empty: anchors in Dir
 	Remote      table.Remote  // the DynamoDB table to use instead of the embedded store; none when its Table is empty
 	NoSync      bool          // the embedded store leaves writing to the operating system; for tests
 	Limits      *table.Limits // limits of the functions' store; for tests. nil: no limits

@@ -2,7 +2,10 @@ package audit
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"lamplighter.dev/shared/engine/table"
@@ -19,6 +22,7 @@ type Verdict struct {
 	BrokenAt *Break    `json:"brokenAt" doc:"First wrong row; null if holds"`
 	Restores []Restore `json:"restores" doc:"Verified rows that report a restore of the service to an earlier point"`
 	Waiting  int64     `json:"waiting" doc:"Requests whose rows are not in the chain yet, usually because they are still running"`
+	Anchor   Anchor    `json:"anchor" doc:"Comparison with the last anchor: the row that was the last one at a night, recorded outside of the service's store"`
 	Next     string    `json:"next" doc:"Cursor after the last verified row; empty if complete"`
 }
 
@@ -31,45 +35,92 @@ type verification struct {
 	place Place
 	walk  Walk
 	head  Head // the head when the verification started
+	comparison
 }
 
-// VerifyChain verifies a stored chain from the cursor or the beginning, until its end or until enough returns true, and
-// compares its end with its head. Rows that are appended in the meantime do not disturb it.
+// VerifyChain is VerifyAnchored without an anchor.
 func VerifyChain(ctx context.Context, s table.Store, at Place, from *Cursor, enough func(rows int64) bool) (Verdict,
 	error,
 ) {
-	v := &verification{store: s, place: at, walk: Walk{Whole: from == nil}}
-	q := table.Query{PK: at.PK, Limit: readPage}
-	q.From, q.To = AllRowKeys()
-	if from != nil {
-		v.walk = Walk{Last: from.Seq, At: from.At, Hash: from.Hash}
-		q.From = from.After()
+	return VerifyAnchored(ctx, s, Verification{Place: at, From: from, Enough: enough})
+}
+
+// Verification selects what VerifyAnchored verifies.
+type Verification struct {
+	Place    Place
+	From     *Cursor               // nil: from the first row
+	Enough   func(rows int64) bool // ends the part of this call
+	Anchored *Anchored             // nil: the chain has no anchor
+}
+
+// VerifyAnchored verifies a stored chain from the cursor or the beginning, until its end or until of.Enough returns true,
+// and compares its end with its head and with its anchor. Rows that are appended in the meantime do not disturb it. A
+// row, or a head, that cannot be read because it is damaged is a break of the chain and no error.
+func VerifyAnchored(ctx context.Context, s table.Store, of Verification) (Verdict, error) {
+	v := &verification{
+		store: s, place: of.Place, walk: Walk{Whole: of.From == nil}, comparison: newComparison(of.Anchored, of.From),
+	}
+	if of.From != nil {
+		v.walk = Walk{Last: of.From.Seq, At: of.From.At, Hash: of.From.Hash}
 	}
 	var err error
-	if v.head, err = ReadHead(ctx, s, at); err != nil {
-		return Verdict{}, err
+	if v.head, err = ReadHead(ctx, s, of.Place); err != nil {
+		return v.judgeDamage(err)
 	}
-	if b := v.checkHead(); b != nil {
+	if b := v.checkReached(); b != nil {
 		return v.verdict(v.afterRestore(b)), nil
 	}
+	return v.verifyPages(ctx, of)
+}
+
+// verifyPages verifies the rows, a page at a time.
+func (v *verification) verifyPages(ctx context.Context, of Verification) (Verdict, error) {
+	q := table.Query{PK: of.Place.PK, Limit: readPage}
+	q.From, q.To = AllRowKeys()
+	if of.From != nil {
+		q.From = of.From.After()
+	}
 	for {
-		page, err := s.Query(ctx, q)
+		page, err := v.store.Query(ctx, q)
 		if err != nil {
-			return Verdict{}, fmt.Errorf("read audit rows of %s: %w", at.PK, err)
+			return v.judgeDamage(fmt.Errorf("read audit rows of %s: %w", of.Place.PK, err))
 		}
 		if b := v.verifyRows(page.Items); b != nil {
 			return v.verdict(v.afterRestore(b)), nil
 		}
 		if q.Cursor = page.Next; q.Cursor == "" {
-			break
+			return v.finish(ctx)
 		}
-		if enough(v.walk.Rows) {
+		if of.Enough(v.walk.Rows) {
 			out := v.verdict(nil)
 			out.Complete, out.Next = false, Cursor{v.walk.At, v.walk.Last, v.walk.Hash}.String()
 			return out, nil
 		}
 	}
-	return v.finish(ctx)
+}
+
+// checkReached compares the row that the walk has reached with the head and with the anchor.
+func (v *verification) checkReached() *Break {
+	if b := v.checkHead(); b != nil {
+		return b
+	}
+	return v.compareRow(&v.walk)
+}
+
+// judgeDamage returns the verdict about a chain of which a stored item is damaged, and other errors as they are.
+func (v *verification) judgeDamage(err error) (Verdict, error) {
+	damage, ok := errors.AsType[*table.DamageError](err)
+	if !ok {
+		return Verdict{}, err
+	}
+	b := &Break{Seq: v.walk.Last + 1, Why: "the head of the chain cannot be read: it was altered in the store"}
+	if damage.Key.PK == v.place.PK && damage.Key != v.place.Head {
+		b.Why = fmt.Sprintf("the row at %q cannot be read: it was altered in the store", damage.Key.SK)
+		if _, seq, found := strings.Cut(damage.Key.SK, "#"); found {
+			b.Seq, _ = strconv.ParseInt(seq, 10, 64)
+		}
+	}
+	return v.verdict(b), nil
 }
 
 // verifyRows verifies a page.
@@ -87,7 +138,7 @@ func (v *verification) verifyRows(items []table.Item) *Break {
 			}
 		}
 		if b == nil {
-			b = v.checkHead()
+			b = v.checkReached()
 		}
 		if b != nil {
 			return b
@@ -120,7 +171,7 @@ func (v *verification) finish(ctx context.Context) (Verdict, error) {
 	}
 	now, err := ReadHead(ctx, v.store, v.place)
 	if err != nil {
-		return Verdict{}, err
+		return v.judgeDamage(err)
 	}
 	if v.walk.Last > now.Seq {
 		b := &Break{
@@ -134,7 +185,7 @@ func (v *verification) finish(ctx context.Context) (Verdict, error) {
 		v.head = now
 		return v.verdict(v.checkHead()), nil
 	}
-	return v.verdict(nil), nil
+	return v.verdict(v.compareEnd(&v.walk)), nil
 }
 
 // afterRestore adds to a break that the verification started after a row that a restore may have removed.
@@ -150,7 +201,7 @@ func (v *verification) afterRestore(b *Break) *Break {
 func (v *verification) verdict(b *Break) Verdict {
 	return Verdict{
 		Holds: b == nil, Complete: true, Rows: v.walk.Rows, FirstSeq: v.walk.First, LastSeq: v.walk.Last,
-		Hash: v.walk.Hash, BrokenAt: b, Restores: append([]Restore{}, v.walk.Restores...),
+		Hash: v.walk.Hash, BrokenAt: b, Restores: append([]Restore{}, v.walk.Restores...), Anchor: v.result(b != nil),
 	}
 }
 

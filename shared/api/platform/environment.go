@@ -54,6 +54,20 @@ func WithTokens(p *Platform, getenv func(string) string) error {
 	return nil
 }
 
+// WithAnchorKeys adds the keys that sign the anchors of the audit log: those of LAMPLIGHTER_ANCHOR_KEYS, written as
+// LAMPLIGHTER_SIGNING_KEYS.
+func WithAnchorKeys(p *Platform, getenv func(string) string) error {
+	if err := requireVariables(getenv, "LAMPLIGHTER_ANCHOR_KEYS"); err != nil {
+		return err
+	}
+	ring, err := token.NewKMSKeys(AWS(getenv), p.Clock, splitList(getenv("LAMPLIGHTER_ANCHOR_KEYS"))...)
+	if err != nil {
+		return fmt.Errorf("the variable LAMPLIGHTER_ANCHOR_KEYS: %w", err)
+	}
+	p.AnchorKeys = ring
+	return nil
+}
+
 // FromEnvironment returns the platform configured by the variables that getenv reads, with the given secrets, which it
 // reads from Secrets Manager. The table, the stage, and what separates installations (pepper, keys) are required and
 // have no default; the pepper only if it is among the secrets. Other missing settings are refused where they are used.

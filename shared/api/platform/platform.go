@@ -32,6 +32,9 @@ type Platform struct {
 	Archive  archive.Store  // nil in a function that does not archive
 	Inbox    archive.Inbox  // nil in a function without uploads
 	Lines    archive.Files  // line items of bills; nil in a function that does not use them
+	// Vault holds the anchors of the audit log, and AnchorKeys signs them; nil in a function that makes none.
+	Vault      archive.Vault
+	AnchorKeys token.Keyring
 	Log      *slog.Logger
 	Pending  Pending // nil in a process that reaches all clouds
 	Settings Settings
@@ -65,7 +68,7 @@ func (p *Platform) Clone() *Platform {
 		Table: p.Table, Clock: p.Clock, Workflow: p.Workflow, Workers: p.Workers, Sealer: p.Sealer, Tokens: p.Tokens,
 		Outbox:   p.Outbox,
 		Resolver: p.Resolver, Archive: p.Archive, Inbox: p.Inbox, Lines: p.Lines, Log: p.Log, Pending: p.Pending,
-		Settings: p.Settings,
+		Settings: p.Settings, Vault: p.Vault, AnchorKeys: p.AnchorKeys,
 	}
 }
 

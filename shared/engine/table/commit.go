@@ -2,8 +2,10 @@ package table
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"sync"
 )
@@ -120,6 +122,7 @@ func (e *Embedded) commitGroup(group []*op) {
 
 // updateFile runs the group's plans and commits their effects. It returns errors of the file, not of plans.
 func (e *Embedded) updateFile(group []*op) (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer recoverEnginePanic(e.path, &err)
 	tx, err := e.db.Begin(true)
 	if err != nil {
@@ -127,6 +130,7 @@ func (e *Embedded) updateFile(group []*op) (err error) {
 	}
 	defer func() { _ = tx.Rollback() }() // no effect after a commit
 	l, wrote := newLedger(tx, e.unixNow()), false
+	l.contents = e.contents.after(tx)
 	for _, o := range group {
 		n, err := o.planAndApply(l)
 		if err != nil {
@@ -137,7 +141,7 @@ func (e *Embedded) updateFile(group []*op) (err error) {
 	if !wrote {
 		return nil
 	}
-	if err := tx.Commit(); err != nil {
+	if err := errors.Join(l.contents.store(tx), tx.Commit()); err != nil {
 		return fmt.Errorf("write store %s: %w", e.path, err)
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -36,11 +37,13 @@ type Embedded struct {
 	queue queue
 	lead  chan struct{} // holds one element while a caller commits for all
 	group []*op         // the last committed group; only used by the committing caller
-	stop  context.CancelFunc
-	idle  sync.WaitGroup
-	gate  sync.RWMutex // locked for reading during an operation, for writing by Close
-	shut  bool
-	ended atomic.Uint64 // operations
+	// contents sums up the file as Open found it.
+	contents contents
+	stop     context.CancelFunc
+	idle     sync.WaitGroup
+	gate     sync.RWMutex // locked for reading during an operation, for writing by Close
+	shut     bool
+	ended    atomic.Uint64 // operations
 }
 
 // errClosed is the error of calls after Close.
@@ -57,22 +60,42 @@ var (
 // Open opens the store file at path, and creates it if it does not exist. It does not change a file that is damaged, of
 // another program, of a newer version, or in use by another process. The error names the problem and the way out.
 func Open(path string, o Options) (*Embedded, error) {
-	if err := prepareFile(path, o.Layout); err != nil {
-		return nil, fmt.Errorf("open store %s: %w", path, err)
-	}
-	db, err := bolt.Open(path, 0o600, boltOptions(o))
+	c, txid, err := prepareFile(path, o.Layout)
 	if err != nil {
-		return nil, fmt.Errorf("open store %s: %w", path, explainOpenError(path, err))
+		return nil, fmt.Errorf("open store: %w", err)
+	}
+	db, err := openInspected(path, o, txid)
+	if err != nil {
+		return nil, fmt.Errorf("open store: %w", err)
 	}
 	if o.Clock == nil {
 		o.Clock = clock.System{}
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	e := &Embedded{db: db, path: path, clock: o.Clock, lead: make(chan struct{}, 1), stop: stop}
+	e := &Embedded{db: db, path: path, clock: o.Clock, lead: make(chan struct{}, 1), stop: stop, contents: c}
 	if o.SweepEvery >= 0 {
 		e.idle.Go(func() { e.sweepEvery(ctx, o.SweepEvery) })
 	}
 	return e, nil
+}
+
+// openInspected opens a file whose last transaction was inspected.
+func openInspected(path string, o Options, txid uint64) (*bolt.DB, error) {
+	db, err := openEngine(path, boltOptions(o))
+	if err != nil {
+		return nil, explainOpenError(path, err)
+	}
+	err = db.View(func(tx *bolt.Tx) error {
+		if uint64(tx.ID()) != txid { //nolint:gosec // counts from 0
+			return fault.New(fault.Unavailable,
+				"the store file %s was written to by another process; stop it, or name another file", path)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return db, nil
 }
 
 // lockWait is how long Open waits for another process to release the file.
@@ -103,13 +126,23 @@ func (e *Embedded) Close() error {
 	e.gate.Unlock()
 	e.stop()
 	e.idle.Wait()
-	e.db.NoFreelistSync = false
-	// writes the list of free pages, so that the next Open need not rebuild it
-	err := e.db.Update(func(*bolt.Tx) error { return nil })
-	if err = errors.Join(err, e.db.Close()); err != nil {
+	if err := errors.Join(e.storeFreePages(), e.db.Close()); err != nil {
 		return fmt.Errorf("close store %s: %w", e.path, err)
 	}
 	return nil
+}
+
+// storeFreePages writes the list of free pages, so that the next Open need not rebuild it.
+func (e *Embedded) storeFreePages() (err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer recoverEnginePanic(e.path, &err)
+	tx, err := e.db.Begin(true)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }() // no effect after a commit
+	e.db.NoFreelistSync = false
+	return errors.Join(e.contents.after(tx).store(tx), tx.Commit())
 }
 
 // beginOperation starts an operation. The store stays open until endOperation.
@@ -147,14 +180,17 @@ func (e *Embedded) readSnapshot(ctx context.Context, read func(*bolt.Tx) error) 
 		return fmt.Errorf("read store %s: %w", e.path, err)
 	}
 	defer func() { err = errors.Join(err, tx.Rollback()) }()
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer recoverEnginePanic(e.path, &err)
 	return read(tx)
 }
 
-// recoverEnginePanic turns a panic of bbolt into an error.
+// recoverEnginePanic turns a panic of bbolt into an error. With debug.SetPanicOnFault, a page that is missing from the
+// mapped file, or cannot be read, is such a panic.
 func recoverEnginePanic(path string, err *error) {
 	if r := recover(); r != nil {
-		*err = fault.New(fault.Internal, "the store file %s is damaged: %v", path, r)
+		*err = fault.New(fault.Internal, "the store file %s is damaged (%v); stop the service, and restore a copy",
+			path, r)
 	}
 }
 

@@ -1,8 +1,10 @@
 package table
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/binary"
+	"errors"
 	"hash/crc32"
 	"strings"
 	"time"
@@ -28,6 +30,17 @@ func partitionPrefix(pk string) []byte {
 
 // storedKey returns the stored form of k.
 func storedKey(k Key) []byte { return append(partitionPrefix(k.PK), k.SK...) }
+
+// splitKey decodes a stored key. It returns false for bytes that are none.
+func splitKey(stored []byte) (Key, bool) {
+	part, sk, found := bytes.Cut(stored, []byte(terminator))
+	pk := string(part)
+	if strings.IndexByte(pk, 0) >= 0 {
+		pk = strings.ReplaceAll(pk, escaped, "\x00")
+	}
+	k := Key{PK: pk, SK: string(sk)}
+	return k, found && bytes.Equal(storedKey(k), stored)
+}
 
 // prefixEnd returns the first key after all keys with the prefix, or nil if there is none.
 func prefixEnd(prefix []byte) []byte {
@@ -79,6 +92,9 @@ func parseHead(v []byte) (head, bool) {
 // isLive reports whether the item has not expired at now, in Unix seconds.
 func (h head) isLive(now int64) bool { return h.expires == 0 || h.expires > now }
 
+// isSumOf reports whether the head has the checksum of the data of the stored value v.
+func (h head) isSumOf(v []byte) bool { return crc32.Checksum(v[headBytes:], castagnoli) == h.sum }
+
 // expiryTime returns the expiry as a time.
 func (h head) expiryTime() time.Time {
 	if h.expires == 0 {
@@ -87,11 +103,15 @@ func (h head) expiryTime() time.Time {
 	return time.Unix(h.expires, 0).UTC()
 }
 
+// errDamagedItem is the cause of a DamageError of an item in a file.
+var errDamagedItem = errors.New("its checksum is not that of its data")
+
 // storedItem decodes and copies an item of the store.
 func storedItem(k Key, v []byte) (Item, head, error) {
 	h, ok := parseHead(v)
-	if !ok || crc32.Checksum(v[headBytes:], castagnoli) != h.sum {
-		return Item{}, h, fault.New(fault.Internal, "the stored item %s %s is damaged", k.PK, k.SK)
+	if !ok || !h.isSumOf(v) {
+		return Item{}, h, fault.NewWithCause(fault.Internal, &DamageError{k, errDamagedItem},
+			"the stored item %s %s is damaged", k.PK, k.SK)
 	}
 	return Item{Key: k, Data: append([]byte(nil), v[headBytes:]...), Expires: h.expiryTime()}, h, nil
 }
@@ -134,6 +154,14 @@ func feedItem(v []byte) (Item, error) {
 	k := Key{PK: string(v[feedHead : feedHead+pk]), SK: string(v[feedHead+pk : feedHead+pk+sk])}
 	it, _, err := storedItem(k, v[feedHead+pk+sk:])
 	return it, err
+}
+
+// sequenceOf returns the sequence of a bucket in its stored form.
+func sequenceOf(bucket []byte) uint64 {
+	if len(bucket) < bucketHeadBytes {
+		return 0
+	}
+	return binary.NativeEndian.Uint64(bucket[8:])
 }
 
 // feedTime returns the time of an entry in Unix seconds.

@@ -1,12 +1,12 @@
 package table
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strconv"
 
 	bolt "go.etcd.io/bbolt"
@@ -29,22 +29,26 @@ var (
 )
 
 // prepareFile creates the file at path if it does not exist. Otherwise it returns an error for a file that this program
-// must not write to. It opens the file read-only, so a refused file does not change.
-func prepareFile(path string, layout int) error {
+// must not write to. It only reads, so a refused file does not change. It returns the contents of the file, and the
+// number of its last transaction.
+func prepareFile(path string, layout int) (contents, uint64, error) {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return createFile(path, layout)
+		if err = createFile(path, layout); err != nil {
+			return contents{}, 0, err
+		}
 	case err != nil:
-		return fault.NewWithCause(fault.Unavailable, err, "the store file %s cannot be read; check its permissions",
-			path)
+		return contents{}, 0, errUnreadable(path, err)
 	case !info.Mode().IsRegular():
-		return fault.New(fault.Invalid, "%s is not a file; name a file for the store", path)
+		return contents{}, 0, fault.New(fault.Invalid, "%s is not a file; name a file for the store", path)
 	}
-	if err := inspectMagic(path); err != nil {
-		return err
-	}
-	return inspectFile(path, info.Size(), layout)
+	return inspectFile(path, layout)
+}
+
+// errUnreadable returns the error for a file that cannot be read.
+func errUnreadable(path string, err error) error {
+	return fault.NewWithCause(fault.Unavailable, err, "the store file %s cannot be read; check its permissions", path)
 }
 
 // createFile creates an empty store next to path, and renames it when it is complete, so that path is never an
@@ -99,25 +103,6 @@ func syncDir(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// boltMagic is at byte 16 of both heads of a bbolt file.
-const boltMagic = 0xED0CDAED
-
-// inspectMagic returns an error for a file of another program, without opening it with bbolt.
-func inspectMagic(path string) error {
-	f, err := os.Open(path) //nolint:gosec // the operator's own file
-	if err != nil {
-		return fault.NewWithCause(fault.Unavailable, err, "the store file %s cannot be read; check its permissions",
-			path)
-	}
-	var head [20]byte
-	_, err = f.ReadAt(head[:], 0)
-	_ = f.Close() // it was only read
-	if err != nil || binary.NativeEndian.Uint32(head[16:]) != boltMagic {
-		return errForeign(path)
-	}
-	return nil
-}
-
 // errForeign returns the error for a file of another program.
 func errForeign(path string) error {
 	return fault.New(fault.Invalid, "%s is not a Lamplighter store; name another file, or move this one away", path)
@@ -129,96 +114,49 @@ func errDamaged(path string, why any) error {
 		path, why)
 }
 
-// inspectFile opens the file read-only, and checks that it is a complete store.
-func inspectFile(path string, size int64, layout int) (err error) {
+// inspectFile checks that the file is a complete store. bbolt locks it meanwhile against programs that write to it.
+func inspectFile(path string, layout int) (c contents, txid uint64, err error) {
+	f, err := os.Open(path) //nolint:gosec // the operator's own file
+	if err != nil {
+		return c, 0, errUnreadable(path, err)
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	info, err := f.Stat()
+	if err != nil {
+		return c, 0, errUnreadable(path, err)
+	}
+	db, err := openEngine(path, &bolt.Options{Timeout: lockWait, ReadOnly: true})
+	if errors.Is(err, bolterrors.ErrTimeout) {
+		return c, 0, explainOpenError(path, err)
+	}
+	c, txid, refusal := inspectStore(f, path, info.Size(), layout)
+	switch {
+	case refusal != nil && db != nil:
+		return c, 0, errors.Join(refusal, db.Close())
+	case refusal != nil:
+		return c, 0, refusal
+	case err != nil:
+		return c, 0, explainOpenError(path, err)
+	}
+	return c, txid, db.Close()
+}
+
+// openEngine opens the file with bbolt. A panic or a fault of memory becomes an error.
+func openEngine(path string, o *bolt.Options) (db *bolt.DB, err error) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if r := recover(); r != nil {
 			err = errDamaged(path, r)
 		}
 	}()
-	db, err := bolt.Open(path, 0o600, &bolt.Options{Timeout: lockWait, ReadOnly: true})
-	if err != nil {
-		return explainOpenError(path, err)
-	}
-	err = db.View(func(tx *bolt.Tx) error {
-		if tx.Size() > size {
-			return errDamaged(path, fmt.Sprintf("%d of %d bytes are there", size, tx.Size()))
-		}
-		if err := errors.Join(inspectHeader(tx, path), inspectLayout(tx, path, layout)); err != nil {
-			return err
-		}
-		return inspectPages(tx, path)
-	})
-	return errors.Join(err, db.Close())
-}
-
-// inspectSize is the largest size, in bytes, of a file whose pages are all checked. The check takes a third of a
-// millisecond per megabyte.
-const inspectSize = 512 << 20
-
-// inspectPages checks that the pages form valid trees. In larger files, damage is detected when a damaged page is read.
-func inspectPages(tx *bolt.Tx, path string) error {
-	if tx.Size() > inspectSize {
-		return nil
-	}
-	var first error
-	for err := range tx.Check() { // read to the end, which releases the checker
-		if first == nil {
-			first = err
-		}
-	}
-	if first != nil {
-		return errDamaged(path, first)
-	}
-	return nil
-}
-
-// inspectHeader checks the header's format and version, and that the buckets exist.
-func inspectHeader(tx *bolt.Tx, path string) error {
-	h := tx.Bucket(headerBucket)
-	if h == nil || string(h.Get(formatKey)) != formatName {
-		return errForeign(path)
-	}
-	v, err := strconv.Atoi(string(h.Get(versionKey)))
-	if err != nil || v < 1 {
-		return errDamaged(path, "its version is unreadable")
-	}
-	if v > version {
-		return fault.New(fault.Invalid,
-			"the store file %s has version %d and this program reads up to %d; use the newer program", path, v, version)
-	}
-	for _, name := range [][]byte{itemBucket, expiryBucket, feedBucket} {
-		if tx.Bucket(name) == nil {
-			return errDamaged(path, "the part "+string(name)+" is missing")
-		}
-	}
-	return nil
-}
-
-// inspectLayout returns an error for a file with another layout version; 0 accepts every version.
-func inspectLayout(tx *bolt.Tx, path string, layout int) error {
-	h := tx.Bucket(headerBucket)
-	if layout == 0 || h == nil {
-		return nil
-	}
-	has := 1
-	if text := h.Get(layoutKey); text != nil {
-		var err error
-		if has, err = strconv.Atoi(string(text)); err != nil {
-			return errDamaged(path, "its layout is unreadable")
-		}
-	}
-	if has != layout && has != 0 {
-		return fault.New(fault.Invalid,
-			"the store file %s has its rows in layout %d and this program reads %d: use the program that wrote it, "+
-				"or move the file away to start empty", path, has, layout)
-	}
-	return nil
+	return bolt.Open(path, 0o600, o)
 }
 
 // explainOpenError returns the operator's message for an error of bbolt.
 func explainOpenError(path string, err error) error {
 	switch {
+	case fault.Is(err, fault.Invalid):
+		return err
 	case errors.Is(err, bolterrors.ErrTimeout):
 		return fault.NewWithCause(fault.Unavailable, err,
 			"the store file %s is in use by another process; stop it, or name another file", path)

@@ -2,6 +2,7 @@ package table_test
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -171,26 +172,30 @@ func TestOpenRefusesAStoreInUseAndADirectory(t *testing.T) {
 func TestADamagedItemIsAnErrorNotGarbage(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")
 	b := makeStoreFile(t, path, 10)
-	at := bytes.Index(b, []byte(`{"i":3`))
-	for ; at >= 0 && at < len(b); at++ {
-		if bytes.HasPrefix(b[at:], []byte(`{"i":3`)) {
-			b[at+5] = '4'
-		}
-	}
-	if err := os.WriteFile(path, b, 0o600); err != nil {
-		t.Fatal(err)
-	}
 	s, err := table.Open(path, table.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = s.Close() }()
+	overwriteFile(t, path, bytes.ReplaceAll(b, []byte(`{"i":3`), []byte(`{"i":4`))) // while it is open
 	if it, err := s.Get(t.Context(), table.Key{PK: "p", SK: "00000003"}); err == nil ||
 		!strings.Contains(err.Error(), "damaged") {
 		t.Errorf("a damaged item reads as %s, %v", it.Data, err)
 	}
 	if _, err := s.Get(t.Context(), table.Key{PK: "p", SK: "00000004"}); err != nil {
 		t.Errorf("its neighbour: %v", err)
+	}
+}
+
+// overwriteFile replaces the bytes of a file, which stays the same file.
+func overwriteFile(t *testing.T, path string, b []byte) {
+	t.Helper()
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err == nil {
+		_, err = f.WriteAt(b, 0)
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -22,10 +22,22 @@ func NewItem(k Key, v any) (Item, error) {
 func Decode[T any](it Item) (T, error) {
 	var v T
 	if err := json.Unmarshal(it.Data, &v); err != nil {
-		return v, fmt.Errorf("decode %s %s: %w", it.PK, it.SK, err)
+		return v, fmt.Errorf("decode %s %s: %w", it.PK, it.SK, &DamageError{it.Key, err})
 	}
 	return v, nil
 }
+
+// DamageError says that a stored item is not as it was written.
+type DamageError struct {
+	Key Key
+	Err error
+}
+
+// Error returns the reason.
+func (e *DamageError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *DamageError) Unwrap() error { return e.Err }
 
 // Read reads the item under k as a T. It returns fault.NotFound if it is absent.
 func Read[T any](ctx context.Context, s Store, k Key) (T, error) {

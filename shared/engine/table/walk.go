@@ -43,7 +43,9 @@ func (w *walk) fillPage() error {
 	for k, v := w.firstKey(low, high); k != nil && w.inRange(k, low, high); k, v = w.nextKey() {
 		h, ok := parseHead(v)
 		if !ok {
-			return fault.New(fault.Internal, "the stored item %q is damaged", k)
+			damaged := Key{PK: w.q.PK, SK: string(k[len(w.part):])}
+			return fault.NewWithCause(fault.Internal, &DamageError{damaged, errDamagedItem},
+				"the stored item %s %s is damaged", damaged.PK, damaged.SK)
 		}
 		w.seen++
 		w.bytes += h.size

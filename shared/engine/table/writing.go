@@ -22,14 +22,15 @@ type effect struct {
 
 // ledger is the transaction of the file that operations share.
 type ledger struct {
-	tx    *bolt.Tx
-	items *bolt.Bucket
-	now   int64
+	tx       *bolt.Tx
+	items    *bolt.Bucket
+	now      int64
+	contents contents // with the effects so far
 }
 
 // newLedger opens the bucket that every operation needs.
 func newLedger(tx *bolt.Tx, now int64) *ledger {
-	return &ledger{tx, tx.Bucket(itemBucket), now}
+	return &ledger{tx: tx, items: tx.Bucket(itemBucket), now: now}
 }
 
 // expiryBucket returns the order of expiry. It is opened only if needed, because most commits do not change it.
@@ -51,8 +52,9 @@ func (l *ledger) applyEffects(effects []effect) error {
 // applyEffect writes one effect: the item, its place in the order of expiry, and its entry in the feed.
 func (l *ledger) applyEffect(f *effect) error {
 	if f.trim != nil {
-		return l.feedBucket().Delete(f.trim)
+		return l.trimFeed(f.trim)
 	}
+	l.contents.replaceItem(f.stored, l.items.Get(f.stored), f.value)
 	if f.expired != 0 && f.expired != f.expires {
 		if err := l.expiryBucket().Delete(expiryKey(f.expired, f.stored)); err != nil {
 			return err
@@ -72,12 +74,29 @@ func (l *ledger) applyEffect(f *effect) error {
 	if !isOutbox(f.key.PK) {
 		return nil
 	}
+	return l.appendFeed(f)
+}
+
+// appendFeed appends the effect to the feed.
+func (l *ledger) appendFeed(f *effect) error {
 	feed := l.feedBucket()
 	seq, err := feed.NextSequence()
 	if err != nil {
 		return err
 	}
-	return feed.Put(feedKey(seq), feedValue(l.now, f.key, f.value))
+	k, v := feedKey(seq), feedValue(l.now, f.key, f.value)
+	l.contents.feed += entrySum(k, v)
+	l.contents.sequence = seq
+	return feed.Put(k, v)
+}
+
+// trimFeed removes an entry of the feed.
+func (l *ledger) trimFeed(key []byte) error {
+	feed := l.feedBucket()
+	if v := feed.Get(key); v != nil {
+		l.contents.feed -= entrySum(key, v)
+	}
+	return feed.Delete(key)
 }
 
 // findItem reads the item under k, including uncommitted effects, and its head.

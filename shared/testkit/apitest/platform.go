@@ -8,6 +8,8 @@ import (
 
 	"lamplighter.dev/shared/api/identity/token"
 	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/engine/archive"
+	"lamplighter.dev/shared/engine/lambdacall"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/seal"
@@ -41,6 +43,7 @@ func PlatformAt(tb testing.TB, c clock.Clock) *platform.Platform {
 	return &platform.Platform{
 		Table: table.Fenced(tabletest.NewAt(tb, c)), Clock: c,
 		Sealer: seal.NewEnvelope(kek), Tokens: token.NewJWTs(keys, base, c), Log: slog.New(slog.DiscardHandler),
+		Workers: lambdacall.Local{}, AnchorKeys: keys, Vault: archive.NewFolderVault(filepath.Join(dir, "vault")),
 		Settings: platform.Settings{
 			Version: "test", BaseURL: base, PrivateAddresses: true,
 			Pepper: []byte("pepper of the tests"),

@@ -63,22 +63,15 @@ func (j *JWTs) Sign(ctx context.Context, c Claims) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("sign token of %s: %w", c.User, err)
 	}
-	pub := key.Public()
-	head, err := json.Marshal(header{Alg: pub.Algorithm, Kid: pub.KeyID, Typ: tokenType})
-	if err != nil {
-		return "", fmt.Errorf("encode header of the token of %s: %w", c.User, err)
-	}
 	body, err := json.Marshal(j.newClaims(c))
 	if err != nil {
 		return "", fmt.Errorf("encode token of %s: %w", c.User, err)
 	}
-	b64 := base64.RawURLEncoding
-	signed := b64.EncodeToString(head) + "." + b64.EncodeToString(body)
-	sig, err := key.Sign(ctx, []byte(signed))
+	signed, err := signCompact(ctx, key, tokenType, body)
 	if err != nil {
 		return "", fmt.Errorf("sign token of %s: %w", c.User, err)
 	}
-	return signed + "." + b64.EncodeToString(sig), nil
+	return signed, nil
 }
 
 func (j *JWTs) newClaims(c Claims) claims {
@@ -123,7 +116,7 @@ func (j *JWTs) verifySignature(token string, set jose.JSONWebKeySet) (claims, er
 	if err != nil {
 		return c, err
 	}
-	key, err := pickKey(set, t.Headers[0])
+	key, err := pickKey(set, t.Headers[0], tokenType)
 	if err != nil {
 		return c, err
 	}
@@ -177,9 +170,9 @@ func isTokenByte(c byte) bool {
 	return c == '.' || c == '-' || c == '_' || '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z'
 }
 
-// pickKey returns the key of the set that a header names. It never uses a key from the token or from an address in it.
-func pickKey(set jose.JSONWebKeySet, h jose.Header) (any, error) {
-	if typ, _ := h.ExtraHeaders[jose.HeaderType].(string); typ != tokenType {
+// pickKey returns the key of the set that the header of a document of a type names. It never uses a key from the token or from an address in it.
+func pickKey(set jose.JSONWebKeySet, h jose.Header, want string) (any, error) {
+	if typ, _ := h.ExtraHeaders[jose.HeaderType].(string); typ != want {
 		return nil, fmt.Errorf("type %q", typ)
 	}
 	if h.JSONWebKey != nil {

@@ -36,3 +36,18 @@ func TestBucketOfMoto_KeepsTheContract(t *testing.T) {
 		return b
 	})
 }
+
+func TestVaultOfMoto_KeepsTheContract(t *testing.T) {
+	cfg := aws.Config{
+		Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("a", "b", ""),
+		BaseEndpoint: aws.String(tabletest.StartMoto(t)),
+	}
+	byPath := func(o *sdk.Options) { o.UsePathStyle = true }
+	client := sdk.NewFromConfig(cfg, byPath)
+	if _, err := client.CreateBucket(t.Context(), &sdk.CreateBucketInput{
+		Bucket: aws.String("anchors"), ObjectLockEnabledForBucket: aws.Bool(true),
+	}); err != nil {
+		t.Fatal(err)
+	}
+	archivetest.RunVault(t, s3.NewVault(cfg, "anchors", byPath))
+}

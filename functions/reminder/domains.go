@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"lamplighter.dev/shared/api/audit"
@@ -262,17 +263,17 @@ func (c *domainChange) mails(to string) []mail.Mail {
 		if len(about.domains) == 0 {
 			continue
 		}
-		lines := ""
+		var lines strings.Builder
 		for _, d := range about.domains {
-			lines += "- " + mail.HarmlessName(d.Name)
+			lines.WriteString("- " + mail.HarmlessName(d.Name))
 			if at := d.Lapses(); !at.IsZero() {
-				lines += ", lapses on " + at.UTC().Format("2 January 2006")
+				lines.WriteString(", lapses on " + at.UTC().Format("2 January 2006"))
 			}
-			lines += "\n"
+			lines.WriteString("\n")
 		}
 		out = append(out, mail.Mail{
 			Template: about.template, To: to, Org: c.org,
-			Data: map[string]string{"organisation": c.name, "domains": lines},
+			Data: map[string]string{"organisation": c.name, "domains": lines.String()},
 		})
 	}
 	return out

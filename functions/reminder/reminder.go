@@ -1,6 +1,6 @@
 // Package reminder mails users a week before one of their personal access tokens ends, so that programs with the
-// token do not stop unexpectedly. It also verifies the mail domains of single sign-on again, each week, and warns owners
-// for a week before a domain lapses.
+// token do not stop unexpectedly. It also verifies the mail domains of single sign-on again, each week, and warns
+// owners for a week before a domain lapses.
 package reminder
 
 import (

@@ -9,8 +9,8 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
-// AppendEach is Append for a row in each of several organizations, 30 at most, in one transaction with changes. The rows
-// have different IDs, and none tells of the other organizations.
+// AppendEach is Append for a row in each of several organizations, 30 at most, in one transaction with changes. The
+// rows have different IDs, and none tells of the other organizations.
 func (l *Log) AppendEach(ctx context.Context, orgs []string, row Row, changes ...table.Write) error {
 	row = row.sanitizeRow()
 	ctx = table.WithoutAttachment(ctx)

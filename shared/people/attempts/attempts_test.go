@@ -41,7 +41,7 @@ func newFixture(t *testing.T) *fixture {
 // refuse counts n refused log-ins of an address.
 func (f *fixture) refuse(name string, n int) {
 	for range n {
-		f.Note(f.Fixture.Context(), attempts.Attempt{
+		f.Note(f.Context(), attempts.Attempt{
 			Action: attempts.LogIn, Status: 401, Who: f.who(name), IP: "192.0.2.7", RequestID: "req_7",
 		})
 	}
@@ -55,7 +55,7 @@ func always() bool { return false }
 
 func (f *fixture) tell() int {
 	f.Helper()
-	return apitest.Value(f.Tell(f.Fixture.Context(), always))(f)
+	return apitest.Value(f.Tell(f.Context(), always))(f)
 }
 
 // told returns the rows of an organization as action, status, actor and count.
@@ -116,7 +116,7 @@ func TestTell_AnAttemptForOneOrganizationIsToldThereOnly(t *testing.T) {
 	stranger := "org_01k8z3v5y0e6m9x2q4t7r1c8bf"
 	f.Organization(stranger, "Stranger")
 	for _, org := range []string{theirs, stranger} {
-		f.Note(f.Fixture.Context(), attempts.Attempt{Action: attempts.UseToken, Status: 401, Who: "usr_ada", Org: org})
+		f.Note(f.Context(), attempts.Attempt{Action: attempts.UseToken, Status: 401, Who: "usr_ada", Org: org})
 	}
 	f.tell()
 	f.want("theirs", f.told(theirs), "useToken 401 ada@example.com 1")
@@ -186,7 +186,8 @@ func TestNote_StopsCountingAtTheLimit(t *testing.T) {
 	}
 }
 
-// An attacker who knows all members cannot fill the log of their organization: 100 rows, and one that counts the others.
+// An attacker who knows all members cannot fill the log of their organization: 100 rows, and one that counts the
+// others.
 func TestTell_AnOrganizationHasSoManyRowsAnHour(t *testing.T) {
 	f := newFixture(t)
 	for i := range 120 {
@@ -216,7 +217,7 @@ func TestTell_AUsedCodeIsToldInAFlood(t *testing.T) {
 		f.refuse(fmt.Sprintf("user%03d", i), 1)
 	}
 	f.tell()
-	f.Note(f.Fixture.Context(), attempts.Attempt{Action: attempts.ResetPassword, Status: 200, Who: "usr_bob"})
+	f.Note(f.Context(), attempts.Attempt{Action: attempts.ResetPassword, Status: 200, Who: "usr_bob"})
 	f.tell()
 	rows := f.told(ours)
 	if last := rows[len(rows)-1]; last != "resetPassword 200 bob@example.com 1" {
@@ -230,7 +231,7 @@ func TestTell_OfManyTellersOneWritesEachRow(t *testing.T) {
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
-			if _, err := f.Tell(f.Fixture.Context(), always); err != nil {
+			if _, err := f.Tell(f.Context(), always); err != nil {
 				t.Error(err)
 			}
 		})

@@ -77,7 +77,7 @@ func (b *bad) massAssignment(t *testing.T) {
 		},
 		{http.MethodPost, "/resource-groups", `{"name":"Forged",` + forged + `}`},
 		{http.MethodPut, group, `{"description":"x",` + forged + `}`},
-		{http.MethodPut, account, `{"name":"Forged","provider":"aws","cloudAccountID":"999",` + forged + `}`},
+		{http.MethodPut, account, `{"name":"Forged",` + forged + `}`},
 		{
 			http.MethodPost, "/cloud-accounts",
 			`{"name":"Forged 2","provider":"simulated","cloudAccountID":"forged","authMethod":"simulated",` +
@@ -97,6 +97,15 @@ func (b *bad) massAssignment(t *testing.T) {
 			if strings.Contains(w.Body.String(), taken) {
 				t.Errorf("%s %s takes %s over: %.500s", c[0], c[1], taken, w.Body)
 			}
+		}
+	}
+	for _, fixed := range []string{`"provider":"aws"`, `"cloudAccountID":"999"`} { // the client is told that they stay
+		if w := b.ask(t, http.MethodPut, account, `{"name":"Forged 3",`+fixed+`}`); w.Code != http.StatusBadRequest {
+			t.Errorf("PUT %s with %s: %d %.300s", account, fixed, w.Code, w.Body)
+		}
+		if w := b.ask(t, http.MethodGet, account, ""); strings.Contains(w.Body.String(), fixed) ||
+			strings.Contains(w.Body.String(), "Forged 3") {
+			t.Errorf("PUT %s takes %s over: %.500s", account, fixed, w.Body)
 		}
 	}
 	b.WaitSettled()

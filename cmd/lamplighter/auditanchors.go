@@ -2,6 +2,9 @@ package main
 
 import (
 	"context"
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/x509"
 	"encoding/json"
 	"encoding/pem"
 	"errors"
@@ -9,10 +12,6 @@ import (
 	"fmt"
 	"os"
 	"time"
-
-	"crypto/ecdsa"
-	"crypto/ed25519"
-	"crypto/x509"
 
 	"github.com/go-jose/go-jose/v4"
 

@@ -95,7 +95,8 @@ func options(c choices, at *site, stdout, stderr io.Writer) (local.Options, erro
 		level = slog.LevelInfo
 	}
 	o := local.Options{
-		Root: c.root, Dir: c.dir, Anchors: c.anchors, BaseURL: "http://" + at.Addr().String(), Version: version, Mails: stdout,
+		Root: c.root, Dir: c.dir, Anchors: c.anchors, BaseURL: "http://" + at.Addr().String(), Version: version,
+		Mails:  stdout,
 		Google: c.google, GitHub: c.github, GoogleCloud: c.googleCloud, Epoch: c.epoch,
 		Log: platform.TextLog(stderr, level), AwaitDemo: c.demo && at.inherited == nil,
 	}

@@ -385,7 +385,9 @@ func TestServe_RefusesADamagedStoreInOneLine(t *testing.T) {
 		"empty": nil, "cut": b[:3*os.Getpagesize()], "altered": altered, "zeros": make([]byte, len(b)),
 	} {
 		for _, args := range [][]string{
-			{"serve", "-root", "../..", "-addr", "127.0.0.1:0"}, {"audit", "export", "-org", "org_1"}, {"work", "parked"},
+			{"serve", "-root", "../..", "-addr", "127.0.0.1:0"},
+			{"audit", "export", "-org", "org_1"},
+			{"work", "parked"},
 			{"mails", "dead"},
 		} {
 			dir, out := t.TempDir(), &bytes.Buffer{}

@@ -55,10 +55,11 @@ func (f *fixture) leaveRows(org string, n int) {
 	apitest.LinkAudit(f, f.Platform, audit.PlaceOf(org))
 }
 
-// cutRows removes the rows of a chain behind a number, and sets its head back, as in an older copy of the store.
-func (f *fixture) cutRows(org string, after int64) {
+// cutRows removes the rows of the chain of org_a behind a number, and sets its head back, as in an older copy of the
+// store.
+func (f *fixture) cutRows(after int64) {
 	f.Helper()
-	at := audit.PlaceOf(org)
+	at := audit.PlaceOf("org_a")
 	q := table.Query{PK: at.PK, Limit: table.MaxPage}
 	q.From, q.To = audit.AllRowKeys()
 	var last audit.Row
@@ -153,7 +154,8 @@ func TestNight_IsMadeByOneOfTwoRuns(t *testing.T) {
 	if did := out.(Anchored); err != nil || !did.Early {
 		t.Errorf("the second run: %+v %v", did, err)
 	}
-	if nights, err := anchor.NewBook(f.Vault, f.AnchorKeys.Accepted).Nights(t.Context()); err != nil || len(nights) != 1 {
+	nights, err := anchor.NewBook(f.Vault, f.AnchorKeys.Accepted).Nights(t.Context())
+	if err != nil || len(nights) != 1 {
 		t.Errorf("%d nights, %v", len(nights), err)
 	}
 }
@@ -176,13 +178,13 @@ func TestNight_KeepsTheAnchorOfAChainThatDoesNotContinue(t *testing.T) {
 		harm func(*fixture)
 		says string
 	}{
-		"the end was cut off": {func(f *fixture) { f.cutRows("org_a", 1) }, "ends with row 1"},
+		"the end was cut off": {func(f *fixture) { f.cutRows(1) }, "ends with row 1"},
 		"the end was cut off and goes on": {func(f *fixture) {
-			f.cutRows("org_a", 1)
+			f.cutRows(1)
 			f.leaveRows("org_a", 5)
 		}, "row 3 is not the one"},
 		"all rows are gone": {func(f *fixture) {
-			f.cutRows("org_a", 0)
+			f.cutRows(0)
 			f.Write(table.Delete(audit.PlaceOf("org_a").Head))
 		}, "ends with row 0"},
 		"the organization is gone": {func(f *fixture) {
@@ -226,7 +228,7 @@ func TestNight_ARestoreExplainsNoLaterCut(t *testing.T) {
 	f.Clock.Advance(2 * time.Hour)
 	apitest.LinkAudit(f, f.Clone(), audit.PlaceOf("org_a")) // links the row that tells of the restore
 	apitest.Value(f.night())(t)
-	f.cutRows("org_a", 2)
+	f.cutRows(2)
 	if did, err := f.night(); err == nil || did.Broken != 1 {
 		t.Errorf("%+v %v", did, err)
 	}
@@ -237,7 +239,7 @@ func TestNight_AnOrganizationThatEndedHasNoAnchorAnyMore(t *testing.T) {
 	for name, end := range map[string]func(*fixture){
 		"it is being erased": func(f *fixture) {
 			f.Put(identity.AccessKey("org_a"), identity.Access{Ended: true})
-			f.cutRows("org_a", 1)
+			f.cutRows(1)
 		},
 		"it was erased": func(f *fixture) {
 			apitest.Value(audit.New(f.Platform).Append(f.Anywhere(), "", erased))(f)

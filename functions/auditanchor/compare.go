@@ -17,7 +17,8 @@ import (
 // together is the number of chains whose heads and anchored rows are read at once: 100 items a round trip.
 const together = 50
 
-// compareChains returns the leaves of the night for chains: their heads if they continue the leaves of the night before.
+// compareChains returns the leaves of the night for chains: their heads, if they continue the leaves of the night
+// before.
 func (n *notary) compareChains(ctx context.Context, chains []anchor.Chain, was anchor.Leaves) anchor.Leaves {
 	out, gone := anchor.Leaves{}, maps.Clone(was)
 	for group := range slices.Chunk(chains, together) {

@@ -40,8 +40,8 @@ func operations(s *service) *rest.Group {
 		Summary: "Verify the audit log",
 		Description: "Every row contains the hash of the row before, so a changed, removed or inserted row breaks " +
 			"the chain. A log that is too long for one answer is verified in parts: while complete is false, ask " +
-			"again with next as cursor. Each night the last row is recorded outside of the service's store, signed and " +
-			"locked: anchor tells whether the chain still has that row, so that a cut end and an older copy of the " +
+			"again with next as cursor. Each night the last row is recorded outside of the service's store, signed " +
+			"and locked: anchor tells whether the chain still has that row, so that a cut end and an older copy of the " +
 			"store are detected. Keep hash and lastSeq of a complete verification elsewhere: an export that " +
 			"contains the hash proves that nothing before it was rewritten.",
 	}, s.verifyChain)

@@ -21,7 +21,8 @@ func registerAccountEnd(g *rest.Group, s *service) {
 	rest.Handle(g, rest.Op{
 		ID: "deleteAccount", Method: http.MethodDelete, Path: "/auth/account", Summary: "Delete the caller's account",
 		Description: "From then on all sessions and personal access tokens of the user are refused, and the address " +
-			"can sign up again. Memberships, places in teams, mail settings, personal channels, private views, links to Google and " +
+			"can sign up again. Memberships, places in teams, mail settings, personal channels, private views, links " +
+			"to Google and " +
 			"GitHub, and invitations of the address are removed within a minute, everything else that belongs to " +
 			"the account within half an hour. Records of organizations that say who did something, such as the " +
 			"audit log, stay as they are. confirm is the user's own address, in the body or, for clients that send " +

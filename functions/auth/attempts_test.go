@@ -187,6 +187,7 @@ func TestRefresh_OfAnEndedSessionIsToldToItsOrganization(t *testing.T) {
 func TestLogIn_AWrongSecondFactorIsTold(t *testing.T) {
 	e := newEnrolled(t)
 	e.belongTo(e.caller.User, ours, "Ours")
+	e.Put(identity.MembershipKey(e.caller.User, ours), identity.Membership{Org: ours, Joined: e.Platform.Clock.Now()})
 	e.logInWith(http.StatusForbidden, "") // the usual first step is no refused credential
 	e.logInWith(http.StatusUnauthorized, e.wrongCode())
 	rows := e.auditRows(audit.PlaceOf(ours))

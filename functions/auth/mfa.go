@@ -26,21 +26,24 @@ func registerSecondFactors(g *rest.Group, s *service) {
 	rest.Handle(g, rest.Op{
 		ID: "beginTOTP", Method: http.MethodPost, Path: "/auth/mfa/totp", SignedIn: true, Session: true, StepUp: true,
 		Credentials: true, Summary: "Begin to set up an authenticator app",
-		Description: "Shows a new secret once, also as a QR code. It does nothing until POST /auth/mfa/totp/confirm gets " +
+		Description: "Shows a new secret once, also as a QR code. It does nothing until POST " +
+			"/auth/mfa/totp/confirm gets " +
 			"its first code, within 15 minutes. An app that is set up already works until then. A session of single " +
 			"sign-on is refused: its provider must not change how the user logs in elsewhere.",
 	}, s.beginTOTP)
 	rest.Handle(g, rest.Op{
 		ID: "confirmTOTP", Method: http.MethodPost, Path: "/auth/mfa/totp/confirm", SignedIn: true, Session: true,
 		StepUp: true, Credentials: true, Summary: "Confirm an authenticator app",
-		Description: "From now on log-ins need otp. Shows ten recovery codes once; each replaces a code of the app once. " +
+		Description: "From now on log-ins need otp. Shows ten recovery codes once; each replaces a code of the " +
+			"app once. " +
 			"They replace earlier ones. The session has proved a second factor by this. 409: there is no new secret.",
 	}, s.confirmTOTP)
 	rest.Handle(g, rest.Op{
 		ID: "removeTOTP", Method: http.MethodDelete, Path: "/auth/mfa/totp", SignedIn: true, Session: true,
 		Statuses: []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict},
 		Summary:  "Remove the authenticator app",
-		Description: "otp is a code of it or a recovery code. The recovery codes are removed with the last second factor. " +
+		Description: "otp is a code of it or a recovery code. The recovery codes are removed with the last " +
+			"second factor. " +
 			"403: the code is wrong or used. Sessions without a second factor are then out of organizations with " +
 			"requireMFA.",
 	}, s.removeTOTP)
@@ -87,8 +90,8 @@ func (s *service) getSecondFactors(ctx context.Context, _ *struct{}) (SecondFact
 	return out, err
 }
 
-// factorNotice returns the reason why the caller, who has no second factor, should set one up, or nil: organizations that
-// demand it, or that the caller owns.
+// factorNotice returns the reason why the caller, who has no second factor, should set one up, or nil: organizations
+// that demand it, or that the caller owns.
 func (s *service) factorNotice(ctx context.Context, c identity.Caller) (*string, error) {
 	all, err := identity.ListOrganisations(ctx, s.Table, c.User)
 	if err != nil {
@@ -109,9 +112,11 @@ func (s *service) factorNotice(ctx context.Context, c identity.Caller) (*string,
 	}
 	switch {
 	case len(demanding) > 0:
-		return new("you have no second factor, and " + strings.Join(demanding, ", ") + " admits only log-ins with one"), nil
+		return new("you have no second factor, and " + strings.Join(demanding, ", ") + " admits only log-ins with one"),
+			nil
 	case len(owned) > 0:
-		return new("you own " + strings.Join(owned, ", ") + " and have no second factor: your password alone is enough to " +
+		return new("you own " + strings.Join(owned, ", ") +
+			" and have no second factor: your password alone is enough to " +
 			"delete it"), nil
 	}
 	return nil, nil
@@ -167,14 +172,15 @@ func (s *service) beginSession(ctx context.Context, u identity.User, p logInProo
 	case p.later:
 		p.how.Pending = true
 	default:
-		return sessions.LoggedIn{}, identity.ErrSecondFactor("send otp, a code of your authenticator app or a recovery " +
-			"code, or log in with a passkey: POST /auth/login/passkey")
+		return sessions.LoggedIn{},
+			identity.ErrSecondFactor("send otp, a code of your authenticator app or a recovery " +
+				"code, or log in with a passkey: POST /auth/login/passkey")
 	}
 	return s.sessions.Begin(ctx, u, p.how)
 }
 
-// proverOf returns the function that verifies the second factor that a refresh brings, or nil if it brings none. A wrong
-// one is fault.Denied, not fault.Unauthenticated: the session goes on.
+// proverOf returns the function that verifies the second factor that a refresh brings, or nil if it brings none. A
+// wrong one is fault.Denied, not fault.Unauthenticated: the session goes on.
 func (s *service) proverOf(otp string, a *PasskeyAssertion) func(context.Context, identity.User) (string, error) {
 	if otp == "" && a == nil {
 		return nil

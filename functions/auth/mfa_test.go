@@ -102,12 +102,14 @@ func TestTOTP_FromSetUpToRemoval(t *testing.T) {
 	if setup.OTPAuthURL != want || len(setup.Secret) != 32 {
 		t.Errorf("%+v", setup)
 	}
-	if err := xml.Unmarshal([]byte(setup.QRSVG), new(struct{})); err != nil || !strings.HasPrefix(setup.QRSVG, "<svg ") {
+	if err := xml.Unmarshal([]byte(setup.QRSVG), new(struct{})); err != nil ||
+		!strings.HasPrefix(setup.QRSVG, "<svg ") {
 		t.Errorf("%v: %s", err, setup.QRSVG)
 	}
 	e.secret = setup.Secret
 	h.logIn() // nothing has changed yet
-	h.Call(e.caller, "POST /auth/mfa/totp/confirm", map[string]any{"otp": e.wrongCode()}).Want(400, "otp: it is no code")
+	h.Call(e.caller, "POST /auth/mfa/totp/confirm", map[string]any{"otp": e.wrongCode()}).Want(400,
+		"otp: it is no code")
 	codes := apitest.Data[RecoveryCodes](h.Call(e.caller, "POST /auth/mfa/totp/confirm",
 		map[string]any{"otp": e.code()})).RecoveryCodes
 	if distinct := slices.Compact(slices.Sorted(slices.Values(codes))); len(distinct) != 10 || len(codes[0]) != 19 {
@@ -294,7 +296,8 @@ func TestSecondFactor_GuessesAreLimitedAndTheOwnerStaysIn(t *testing.T) {
 func TestSecondFactor_AStrangerUsesUpNoTries(t *testing.T) {
 	e := newEnrolled(t)
 	for range 8 {
-		e.want(401, "POST", "/auth/login", map[string]any{"email": ada, "password": "wrong " + password, "otp": "000000"})
+		e.want(401, "POST", "/auth/login",
+			map[string]any{"email": ada, "password": "wrong " + password, "otp": "000000"})
 	}
 	e.logInWith(200, e.code())
 	for _, m := range e.Mails() {
@@ -438,9 +441,11 @@ func TestSecondFactors_ChangesNeedAFreshProofAndASession(t *testing.T) {
 	stale.SecondFactor = identity.StaleFactor
 	pat.Session, pat.Method = "", identity.MethodPAT
 	for _, request := range []string{
-		"POST /auth/mfa/totp", "POST /auth/mfa/totp/confirm", "POST /auth/mfa/passkeys", "POST /auth/mfa/passkeys/confirm",
+		"POST /auth/mfa/totp", "POST /auth/mfa/totp/confirm", "POST /auth/mfa/passkeys",
+		"POST /auth/mfa/passkeys/confirm",
 	} {
-		e.Call(stale, request, map[string]any{"otp": "000000"}).Want(403, "a second factor is needed", "POST /auth/refresh")
+		e.Call(stale, request, map[string]any{"otp": "000000"}).Want(403, "a second factor is needed",
+			"POST /auth/refresh")
 		e.Call(pat, request, map[string]any{"otp": "000000"}).Want(403, "personal access token")
 	}
 	e.Call(pat, "GET /auth/mfa").Want(403)
@@ -468,7 +473,8 @@ func TestSecondFactor_AfterASignInAtAProvider(t *testing.T) {
 		t.Errorf("%v", refused)
 	}
 	in.want(403, "POST", "/auth/refresh", map[string]any{"refreshToken": waiting["refreshToken"], "otp": e.wrongCode()})
-	got := in.want(200, "POST", "/auth/refresh", map[string]any{"refreshToken": waiting["refreshToken"], "otp": e.code()})
+	got := in.want(200, "POST", "/auth/refresh",
+		map[string]any{"refreshToken": waiting["refreshToken"], "otp": e.code()})
 	if s := in.sessionOf(got); s.Pending || s.Proved == 0 || s.Org != apitest.Org || s.User != user {
 		t.Errorf("session %+v", s)
 	}

@@ -129,7 +129,8 @@ func TestTOTP_OtplibReadsOurQRCodeAndMakesOurCodes(t *testing.T) {
 	h.Call(e.caller, "POST /auth/mfa/totp/confirm", object{"otp": code()}).Want(200)
 	for range 20 {
 		h.Clock.Advance(997 * time.Second)
-		if ours := e.code(); n.must(object{"do": "verify", "url": url, "code": ours, "epoch": h.Clock.Now().Unix()}) != true {
+		if ours := e.code(); n.must(object{"do": "verify", "url": url, "code": ours,
+			"epoch": h.Clock.Now().Unix()}) != true {
 			t.Errorf("otplib refuses %s", ours)
 		}
 		used := code()
@@ -274,7 +275,8 @@ func TestPasskeys_AVirtualAuthenticatorInChromium(t *testing.T) {
 			t.Errorf("session %+v", s)
 		}
 	}
-	if st := e.status(e.caller); len(st.Passkeys) != 1 || st.Passkeys[0].LastUsedAt == nil || st.Passkeys[0].ID != added.ID {
+	if st := e.status(e.caller); len(st.Passkeys) != 1 || st.Passkeys[0].LastUsedAt == nil ||
+		st.Passkeys[0].ID != added.ID {
 		t.Errorf("%+v", st)
 	}
 	tab.Command("WebAuthn.setUserVerified", object{"authenticatorId": key, "isUserVerified": false}, nil)
@@ -287,5 +289,6 @@ func TestPasskeys_AVirtualAuthenticatorInChromium(t *testing.T) {
 	if got := fmt.Sprint(tab.Evaluate("logIn()")); !strings.Contains(got, "SecurityError") {
 		t.Errorf("from another origin: %s", got)
 	}
-	e.Call(identity.Caller{}, "POST /auth/login", object{"email": ada, "password": password}).Want(403, "a second factor")
+	e.Call(identity.Caller{}, "POST /auth/login", object{"email": ada, "password": password}).Want(403,
+		"a second factor")
 }

@@ -104,7 +104,8 @@ func registerLogin(g *rest.Group, s *service) {
 		"without an organization creates one with POST /organisations, then refreshes. 403: the password is right, " +
 		"but the address is not verified yet, or the organization is not one of the user's, or wants single " +
 		"sign-on; or too many log-ins failed, of this address or from where the request comes; or a second factor is " +
-		"needed: send otp, a code of the authenticator app or a recovery code, or log in with a passkey. A log-in sets a " +
+		"needed: send otp, a code of the authenticator app or a recovery code, or log in with a passkey. A " +
+		"log-in sets a " +
 		"cookie, which lets this device log in while the log-ins of others fail."
 	op.Credentials = true
 	rest.Handle(g, op, remembering(s, s.logInCounted))
@@ -112,9 +113,10 @@ func registerLogin(g *rest.Group, s *service) {
 	op = publicOp("refresh", http.MethodPost, "/auth/refresh", "Exchange a refresh token for new tokens")
 	op.Description = "The refresh token dies by this. Using it again within 10 seconds is 401 and nothing more, so " +
 		"that two tabs may race; using it later, or using an older one, ends the session. tenantID moves the " +
-		"session to another organization of the user. otp or assertion proves the second factor in this session: for an " +
-		"organization with requireMFA, for sensitive operations (x-step-up), and after a sign-in at Google or GitHub. " +
-		"403: it is wrong, or needed and missing; the refresh token stays valid."
+		"session to another organization of the user. otp or assertion proves the second factor in this " +
+		"session: for an " +
+		"organization with requireMFA, for sensitive operations (x-step-up), and after a sign-in at Google or " +
+		"GitHub. 403: it is wrong, or needed and missing; the refresh token stays valid."
 	op.Credentials = true
 	rest.Handle(g, op, s.refreshSession)
 
@@ -148,7 +150,8 @@ func registerOAuth(g *rest.Group, s *service) {
 		Description: "Answers like POST /auth/login. A new person gets an account. If an account with the same " +
 			"e-mail address exists, the sign-in joins it only if the provider runs that address's mailboxes, as " +
 			"Google does for gmail.com and Workspace domains; else 403: log in with the password. For a user with a " +
-			"second factor the tokens are good for one thing only: POST /auth/refresh with otp or assertion; tenants is " +
+			"second factor the tokens are good for one thing only: POST /auth/refresh with otp or assertion; " +
+			"tenants is " +
 			"empty until then. 401: the state " +
 			"or the code is unknown, used, expired or of another provider, or the person did not agree.",
 		Public: true, Writes: true, Statuses: []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound},

@@ -19,35 +19,41 @@ func registerPasskeys(g *rest.Group, s *service) {
 		ID: "beginPasskey", Method: http.MethodPost, Path: "/auth/mfa/passkeys", SignedIn: true, Session: true,
 		StepUp: true, Credentials: true, Summary: "Begin to add a passkey",
 		Description: "The answer is a PublicKeyCredentialCreationOptionsJSON of WebAuthn, for " +
-			"PublicKeyCredential.parseCreationOptionsFromJSON in a page of this service's address. The challenge is good " +
+			"PublicKeyCredential.parseCreationOptionsFromJSON in a page of this service's address. The " +
+			"challenge is good " +
 			"for one registration within 5 minutes. At most 20 passkeys. A session of single sign-on is refused.",
 	}, s.beginPasskey)
 	rest.Handle(g, rest.Op{
-		ID: "confirmPasskey", Method: http.MethodPost, Path: "/auth/mfa/passkeys/confirm", SignedIn: true, Session: true,
-		StepUp: true, Credentials: true, Summary: "Add a passkey",
-		Description: "The body is the credential's RegistrationResponseJSON, as toJSON() returns it, with a name beside " +
+		ID: "confirmPasskey", Method: http.MethodPost, Path: "/auth/mfa/passkeys/confirm", SignedIn: true,
+		Session: true,
+		StepUp:  true, Credentials: true, Summary: "Add a passkey",
+		Description: "The body is the credential's RegistrationResponseJSON, as toJSON() returns it, with a " +
+			"name beside " +
 			"its members; or the credential in credential. The first second factor of a user comes with ten recovery " +
-			"codes, shown once. The session has proved a second factor by this. 400: the credential does not verify, or " +
+			"codes, shown once. The session has proved a second factor by this. 400: the credential does not " +
+			"verify, or " +
 			"its challenge is unknown, used or too old.",
 	}, s.confirmPasskey)
 	rest.Handle(g, rest.Op{
 		ID: "removePasskey", Method: http.MethodDelete, Path: "/auth/mfa/passkeys/{passkeyID}", SignedIn: true,
 		Session: true, Statuses: []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict},
 		Summary: "Remove a passkey",
-		Description: "otp is a code of the authenticator app or a recovery code; assertion is one of any passkey of the " +
+		Description: "otp is a code of the authenticator app or a recovery code; assertion is one of any " +
+			"passkey of the " +
 			"caller, with the options of POST /auth/login/passkey. One of both is needed. 403: it is wrong or used.",
 	}, s.removePasskey)
 
 	op := publicOp("beginPasskeyLogIn", http.MethodPost, "/auth/login/passkey", "Begin to log in with a passkey")
-	op.Description = "The answer is a PublicKeyCredentialRequestOptionsJSON of WebAuthn. It is the same for every address: " +
-		"it names no passkeys, the authenticator finds its own. The challenge is good once, for 5 minutes. With email, " +
-		"only a passkey of that account is accepted."
+	op.Description = "The answer is a PublicKeyCredentialRequestOptionsJSON of WebAuthn. It is the same for every " +
+		"address: " +
+		"it names no passkeys, the authenticator finds its own. The challenge is good once, for 5 minutes. With " +
+		"email, only a passkey of that account is accepted."
 	op.Credentials = true
 	rest.Handle(g, op, s.beginPasskeyLogIn)
 
 	op = publicOp("confirmPasskeyLogIn", http.MethodPost, "/auth/login/passkey/confirm", "Log in with a passkey")
-	op.Description = "The body is the AuthenticationResponseJSON, as toJSON() returns it; or the same in credential. A " +
-		"passkey counts as both factors. 401: it is not accepted."
+	op.Description = "The body is the AuthenticationResponseJSON, as toJSON() returns it; or the same in credential. " +
+		"A passkey counts as both factors. 401: it is not accepted."
 	op.Credentials = true
 	rest.Handle(g, op, remembering(s, s.confirmPasskeyCounted))
 }

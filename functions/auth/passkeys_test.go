@@ -66,7 +66,8 @@ func TestPasskeys_FromRegistrationToRemoval(t *testing.T) {
 	e.logInWith(200, added.RecoveryCodes[0])
 	in := e.logInByPasskey(200, a)
 	s := e.sessionOf(in)
-	if !slices.Equal(s.Factors, []string{"passkey"}) || s.Method != "passkey" || s.Proved != e.Clock.Now().Unix() || s.User != e.caller.User {
+	if !slices.Equal(s.Factors, []string{"passkey"}) || s.Method != "passkey" || s.Proved != e.Clock.Now().Unix() ||
+		s.User != e.caller.User {
 		t.Errorf("session %+v", s)
 	}
 	second := newAuthenticator(t, a.origin, a.rp)
@@ -115,7 +116,10 @@ func TestPasskeys_LogInsThatAreRefused(t *testing.T) {
 	good.count = 5
 	e.logInByPasskey(200, good)
 	for name, change := range map[string]func(*authenticator, object) object{
-		"another origin":       func(a *authenticator, o object) object { a.origin = "https://evil.test"; return a.sign(o) },
+		"another origin": func(a *authenticator, o object) object {
+			a.origin = "https://evil.test"
+			return a.sign(o)
+		},
 		"another service":      func(a *authenticator, o object) object { a.rp = "evil.test"; return a.sign(o) },
 		"without verification": func(a *authenticator, o object) object { a.flags = userPresent; return a.sign(o) },
 		"without presence":     func(a *authenticator, o object) object { a.flags = userVerified; return a.sign(o) },
@@ -126,8 +130,11 @@ func TestPasskeys_LogInsThatAreRefused(t *testing.T) {
 			return a.sign(o)
 		},
 		"an unknown credential": func(a *authenticator, o object) object { a.id = []byte("unknown"); return a.sign(o) },
-		"an unknown user":       func(a *authenticator, o object) object { a.handle = b64([]byte("usr_x")); return a.sign(o) },
-		"no user":               func(a *authenticator, o object) object { a.handle = ""; return a.sign(o) },
+		"an unknown user": func(a *authenticator, o object) object {
+			a.handle = b64([]byte("usr_x"))
+			return a.sign(o)
+		},
+		"no user": func(a *authenticator, o object) object { a.handle = ""; return a.sign(o) },
 		"an invented challenge": func(a *authenticator, o object) object {
 			o["challenge"] = b64([]byte("0123456789abcdef0123456789abcdef"))
 			return a.sign(o)
@@ -135,7 +142,9 @@ func TestPasskeys_LogInsThatAreRefused(t *testing.T) {
 		"a challenge of a registration": func(a *authenticator, _ object) object {
 			return a.sign(apitest.Data[object](e.Call(e.caller, "POST /auth/mfa/passkeys")))
 		},
-		"a challenge for another address": func(a *authenticator, _ object) object { return a.sign(e.options("eve@example.com")) },
+		"a challenge for another address": func(a *authenticator, _ object) object {
+			return a.sign(e.options("eve@example.com"))
+		},
 		"six minutes later": func(a *authenticator, o object) object {
 			e.Clock.Advance(6 * time.Minute)
 			return a.sign(o)
@@ -145,7 +154,8 @@ func TestPasskeys_LogInsThatAreRefused(t *testing.T) {
 			a := *good
 			a.count = 100
 			assertion := change(&a, e.options(""))
-			if status, b, _ := e.call("POST", "/auth/login/passkey/confirm", assertion); status != http.StatusUnauthorized {
+			if status, b, _ := e.call("POST", "/auth/login/passkey/confirm",
+				assertion); status != http.StatusUnauthorized {
 				t.Errorf("%d %s", status, b)
 			}
 		})
@@ -186,10 +196,19 @@ func TestPasskeys_RegistrationsThatAreRefused(t *testing.T) {
 		as     identity.Caller
 		create func(*authenticator) object
 	}{
-		"another origin":       {e.caller, func(a *authenticator) object { a.origin = "https://evil.test"; return a.create(begin()) }},
-		"another service":      {e.caller, func(a *authenticator) object { a.rp = "evil.test"; return a.create(begin()) }},
-		"without verification": {e.caller, func(a *authenticator) object { a.flags = userPresent; return a.create(begin()) }},
-		"another user's":       {eve, func(a *authenticator) object { return a.create(begin()) }},
+		"another origin": {e.caller, func(a *authenticator) object {
+			a.origin = "https://evil.test"
+			return a.create(begin())
+		}},
+		"another service": {e.caller, func(a *authenticator) object {
+			a.rp = "evil.test"
+			return a.create(begin())
+		}},
+		"without verification": {e.caller, func(a *authenticator) object {
+			a.flags = userPresent
+			return a.create(begin())
+		}},
+		"another user's": {eve, func(a *authenticator) object { return a.create(begin()) }},
 		"a challenge of a log-in": {e.caller, func(a *authenticator) object {
 			o := begin()
 			o["challenge"] = e.options("")["challenge"]

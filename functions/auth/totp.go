@@ -17,14 +17,15 @@ type TOTPSetup struct {
 	QRSVG      string `json:"qrSVG" doc:"The address as a QR code, an SVG document"`
 }
 
-// beginChange returns the change of a caller's second factors, with the account as it is stored. It refuses a session of
-// single sign-on: the operator of an organization's provider could sign in as its members, and would set up a log-in to
-// their other organizations.
+// beginChange returns the change of a caller's second factors, with the account as it is stored. It refuses a session
+// of single sign-on: the operator of an organization's provider could sign in as its members, and would set up a log-in
+// to their other organizations.
 func (s *service) beginChange(ctx context.Context) (secondfactor.Change, error) {
 	c := identity.CallerFrom(ctx)
 	if c.SSO {
-		return secondfactor.Change{}, fault.New(fault.Denied, "a session of single sign-on cannot change second factors: "+
-			"log in with your own account")
+		return secondfactor.Change{},
+			fault.New(fault.Denied, "a session of single sign-on cannot change second factors: "+
+				"log in with your own account")
 	}
 	u, err := s.factors.ReadUser(ctx, c.User)
 	return secondfactor.Change{User: u, Session: c.Session}, err

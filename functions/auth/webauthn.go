@@ -52,7 +52,7 @@ type PasskeyDescriptor struct {
 	Transports []string `json:"transports" doc:"How its authenticator is reached"`
 }
 
-// PasskeyAuthenticator is what an authenticator must be able to do.
+// PasskeyAuthenticator lists the demands on an authenticator.
 type PasskeyAuthenticator struct {
 	ResidentKey        string `json:"residentKey" doc:"Always required: the authenticator finds the passkey by the service"`
 	RequireResidentKey bool   `json:"requireResidentKey" doc:"The same, for older browsers"`

@@ -19,8 +19,8 @@ func admitted(fx *apitest.Fixture, header string) (identity.Caller, string) {
 	return apitest.Value(identity.NewDecoder().Decode(got.Context))(fx), got.PolicyDocument.Statement[0].Effect
 }
 
-// A session without a second factor is in no organization until it proves one, but it is not refused: its user can set one
-// up in it.
+// A session without a second factor is in no organization until it proves one, but it is not refused: its user can set
+// one up in it.
 func TestRequireMFA_Sessions(t *testing.T) {
 	fx := apitest.New(t)
 	header := enterOrg(fx, org)

@@ -288,11 +288,15 @@ func TestUpdateChangesOnlyWhatIsSent(t *testing.T) {
 		{"no number", fields{"cloudAccountID": nil}, 400, "cloudAccountID", nil},
 		{"another provider", fields{"provider": "aws"}, 400, `provider: it is "simulated"`, nil},
 		{
-			"its own number and provider", fields{"cloudAccountID": a.CloudAccountID, "provider": "simulated"}, 200, "",
+			"its own number and provider",
+			fields{"cloudAccountID": a.CloudAccountID, "provider": "simulated"},
+			200, "",
 			func(b connection.Account) bool { return b.CloudAccountID == a.CloudAccountID && b.JobID == nil },
 		},
 		{
-			"a setting that the cloud does not have", fields{"credentials": keys{"sise": "30"}}, 400,
+			"a setting that the cloud does not have",
+			fields{"credentials": keys{"sise": "30"}},
+			400,
 			"credentials.sise is not a setting", nil,
 		},
 	}

@@ -118,10 +118,13 @@ func TestFailuresAreToldInTheCloudsWords(t *testing.T) {
 			nil, fault.Invalid,
 			"credentials.sise is not a setting of the simulated cloud; its settings are accountID, ",
 		},
-		{"such a setting of an organization", map[string]string{"organisation": "o-1", "sise": "5"},
+		{
+			"such a setting of an organization",
+			map[string]string{"organisation": "o-1", "sise": "5"},
 			func(q *inventory.Question) {
 				q.Ask = inventory.AskOrganisation
-			}, fault.Invalid, "credentials.sise is not a setting"},
+			}, fault.Invalid, "credentials.sise is not a setting",
+		},
 		{"a provider that is not here", nil, func(q *inventory.Question) {
 			q.Account.Provider = "gcp"
 		}, fault.Invalid, `provider: "gcp"`},

@@ -43,8 +43,10 @@ func TestVerify_RefusesAnAddressThatDoesNotAnswerWithinFiveSeconds(t *testing.T)
 		least, most                   time.Duration
 	}{
 		{"an endpoint", "aws", endpoint, inventory.AskVerify, fault.Invalid, "endpointURL: " + endpoint, 3, 5},
-		{"an endpoint of an organization", "aws", endpoint, inventory.AskOrganisation, fault.Invalid,
-			"endpointURL: " + endpoint, 3, 5},
+		{
+			"an endpoint of an organization", "aws", endpoint, inventory.AskOrganisation, fault.Invalid,
+			"endpointURL: " + endpoint, 3, 5,
+		},
 		{"a cluster", "kubernetes", "", inventory.AskVerify, fault.Invalid, "credentials.kubeconfig", 3, 5},
 		{"a cloud", "aws", "", inventory.AskVerify, fault.Unavailable, "did not answer", 10, 20},
 	} {

@@ -57,6 +57,9 @@ func (s *fixture) fillAccount() identity.User {
 	s.putRow(identity.UserPrefix+u.ID, "PAT#pat_1", identity.PATEntry{ID: "pat_1", Hash: "hash1", Due: "2026-11-20"})
 	s.putRow(identity.PATPrefix+"hash1", "T", identity.PAT{ID: "pat_1", User: u.ID})
 	s.putRow(identity.PATDuePrefix+"2026-11-20", "pat_1", identity.PATNotice{ID: "pat_1", Hash: "hash1"})
+	for _, name := range []string{"TOTP", "TOTPNEW", "RECOVERY", "PASSKEY#x", "SEEN#x"} {
+		s.putRow(identity.UserPrefix+u.ID, identity.SecondFactorPrefix+name, map[string]bool{"x": true})
+	}
 	s.putRow(identity.UserPrefix+u.ID, "ORGNAME#x", identity.Membership{Org: "org_a"})
 	s.inviteEve("org_c")
 	return u

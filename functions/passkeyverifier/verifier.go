@@ -1,6 +1,6 @@
-// Package passkeyverifier is the worker that verifies registrations and log-ins with passkeys (WebAuthn). It is a function
-// of its own, because the library is too large for a function of the API. It reads and stores nothing: the caller checks
-// challenge and user, and keeps the result.
+// Package passkeyverifier is the worker that verifies registrations and log-ins with passkeys (WebAuthn). It is a
+// function of its own, because the library is too large for a function of the API. It reads and stores nothing: the
+// caller checks challenge and user, and keeps the result.
 package passkeyverifier
 
 import (
@@ -85,8 +85,9 @@ func logIn(rp *webauthn.WebAuthn, c *passkeys.Ceremony) (passkeys.Record, error)
 	case err != nil:
 		return passkeys.Record{}, refuse(err)
 	case credential.Authenticator.CloneWarning:
-		return passkeys.Record{}, fault.New(fault.Invalid, "the credential is not accepted: its count of signatures did not "+
-			"grow, so another authenticator may have a copy of it")
+		return passkeys.Record{},
+			fault.New(fault.Invalid, "the credential is not accepted: its count of signatures did not "+
+				"grow, so another authenticator may have a copy of it")
 	}
 	return newRecord(*credential)
 }

@@ -237,7 +237,8 @@ func TestListGroups_SearchesNameAndDescription(t *testing.T) {
 	}
 	usual := a.call(ours, http.MethodGet, groups, "").Usage.RoundTrips
 	for search, want := range map[string]string{
-		"shop": "Batch Web shop", "WEB": "Web shop", "%C3%A6r": "Ærø 100%", "100%25": "Ærø 100%", "%5F": "", "front": "Web shop",
+		"shop": "Batch Web shop", "WEB": "Web shop", "%C3%A6r": "Ærø 100%", "100%25": "Ærø 100%", "%5F": "",
+		"front":                        "Web shop",
 		"shop&sort_order=desc&limit=1": "Web shop", "shop&limit=1&page=2": "Web shop",
 	} {
 		var got []string
@@ -249,7 +250,8 @@ func TestListGroups_SearchesNameAndDescription(t *testing.T) {
 			t.Errorf("%s: %v, want %s", search, got, want)
 		}
 	}
-	if got := apitest.Data[rest.List[Group]](a.call(theirs, http.MethodGet, groups+"?search=shop", "")); got.Total != 0 {
+	if got := apitest.Data[rest.List[Group]](a.call(theirs, http.MethodGet, groups+"?search=shop",
+		"")); got.Total != 0 {
 		t.Errorf("another organization finds %+v", got)
 	}
 }

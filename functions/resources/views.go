@@ -44,7 +44,8 @@ func (s *service) viewOperations(g *rest.Group) {
 	}, s.getView)
 	rest.Handle(g, rest.Op{
 		ID: "updateView", Method: http.MethodPut, Path: viewPath, Policy: policy, Scoped: true,
-		Statuses: []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict}, Summary: "Change a saved view",
+		Statuses: []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict},
+		Summary:  "Change a saved view",
 		Description: "Changes only the fields present; filters replaces all filters. A shared view that is no longer " +
 			"shared is its creator's alone. " + viewNote,
 	}, s.updateView)

@@ -70,7 +70,8 @@ func TestViews_LiveAsTheyAreChanged(t *testing.T) {
 		t.Errorf("audited %+v", row)
 	}
 	for _, request := range []string{"GET", "PUT", "DELETE"} {
-		f.Call(ada, request+" /resources/views/"+v.ID+map[string]string{"PUT": " {}"}[request]).Want(404, "does not exist")
+		f.Call(ada, request+" /resources/views/"+v.ID+map[string]string{"PUT": " {}"}[request]).Want(404,
+			"does not exist")
 	}
 }
 
@@ -183,7 +184,10 @@ func TestViews_HoldTheirLimitsAndNames(t *testing.T) {
 	}
 	put := func(n int, user string) {
 		for i := range n {
-			v := storedView{View: View{ID: id.New("view", f.Clock.Now()), Name: fmt.Sprintf("%s %d", user, i)}, User: user}
+			v := storedView{
+				View: View{ID: id.New("view", f.Clock.Now()), Name: fmt.Sprintf("%s %d", user, i)},
+				User: user,
+			}
 			it, err := table.NewItem(viewKey(ours, v.ID), v)
 			f.Must(err)
 			f.Write(table.Put(it))

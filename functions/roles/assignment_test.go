@@ -133,15 +133,27 @@ func TestWhatCannotBeAssigned(t *testing.T) {
 		"a role by its title":                   {"lou", "Owner", "org", 400, "does not exist"},
 		"somebody who has an account elsewhere": {"foreign", "viewer", "org", 400, "belongs to this organization"},
 		"somebody who has none":                 {"nobody", "viewer", "org", 400, "belongs to this organization"},
-		"a scope that is none":                  {"lou", "viewer", "galaxy", 400, `scope: \"galaxy\" is not a kind of scope`},
-		"a scope of another kind":               {"lou", "viewer", "cloud-account:ca_1", 400, `scope: \"cloud-account\" is not a kind of scope`},
-		"a team without an id":                  {"lou", "viewer", "team:", 400, "is not the id of a team"},
-		"a team by a resource's id":             {"lou", "viewer", "team:" + s.resources[ours], 400, "is not the id of a team"},
-		"a team of another form":                {"lou", "viewer", "team:latest", 400, `scope: \"latest\" is not the id of a team`},
-		"the organization by its id":            {"lou", "viewer", "org:" + ours, 400, "org takes no id"},
-		"an organization in capitals":           {"lou", "viewer", "ORG", 400, `scope: \"ORG\" is not a kind of scope`},
-		"a resource by its native id":           {"lou", "viewer", "resource:i-0abc", 400, "not our id of a resource"},
-		"what they have already":                {"lou", "viewer", "org", 409, "already"},
+		"a scope that is none": {
+			"lou", "viewer", "galaxy", 400,
+			`scope: \"galaxy\" is not a kind of scope`,
+		},
+		"a scope of another kind": {
+			"lou", "viewer", "cloud-account:ca_1", 400,
+			`scope: \"cloud-account\" is not a kind of scope`,
+		},
+		"a team without an id": {"lou", "viewer", "team:", 400, "is not the id of a team"},
+		"a team by a resource's id": {
+			"lou", "viewer", "team:" + s.resources[ours], 400,
+			"is not the id of a team",
+		},
+		"a team of another form": {
+			"lou", "viewer", "team:latest", 400,
+			`scope: \"latest\" is not the id of a team`,
+		},
+		"the organization by its id":  {"lou", "viewer", "org:" + ours, 400, "org takes no id"},
+		"an organization in capitals": {"lou", "viewer", "ORG", 400, `scope: \"ORG\" is not a kind of scope`},
+		"a resource by its native id": {"lou", "viewer", "resource:i-0abc", 400, "not our id of a resource"},
+		"what they have already":      {"lou", "viewer", "org", 409, "already"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s.TB = t

@@ -69,8 +69,11 @@ func TestPermissions_ListOnlyWhatWorksInTheScope(t *testing.T) {
 		}
 	}
 	for _, p := range []HeldPermission{
-		{"users:read", "team", team}, {"teams:read", "resource", res}, {"teams:write", "team", team},
-		{"cloud-accounts:read", "resource", res}, {"schedules:write", "team", team},
+		{"users:read", "team", team},
+		{"teams:read", "resource", res},
+		{"teams:write", "team", team},
+		{"cloud-accounts:read", "resource", res},
+		{"schedules:write", "team", team},
 	} {
 		if slices.Contains(got, p) {
 			t.Errorf("listed %+v", p)

@@ -20,7 +20,8 @@ func (s *service) checkScope(ctx context.Context, scope string) error {
 	case scope == grant.OrgScope:
 		return nil
 	case kind == grant.OrgScope && found:
-		return fault.New(fault.Invalid, "scope: %.128q: org takes no id; send org alone, for the whole organization", scope)
+		return fault.New(fault.Invalid, "scope: %.128q: org takes no id; send org alone, for the whole organization",
+			scope)
 	case kind == "team":
 		return s.checkTeamScope(ctx, ref)
 	case kind == "resource":
@@ -31,7 +32,8 @@ func (s *service) checkScope(ctx context.Context, scope string) error {
 
 func (s *service) checkTeamScope(ctx context.Context, teamID string) error {
 	if !id.IsValid("team", teamID) {
-		return fault.New(fault.Invalid, "scope: %.128q is not the id of a team; send team:team_…, with an id of GET /teams",
+		return fault.New(fault.Invalid,
+			"scope: %.128q is not the id of a team; send team:team_…, with an id of GET /teams",
 			teamID)
 	}
 	_, err := s.teams.Get(ctx, identity.CallerOrg(ctx), teamID)
@@ -43,12 +45,14 @@ func (s *service) checkTeamScope(ctx context.Context, teamID string) error {
 
 func (s *service) checkResourceScope(ctx context.Context, resourceID string) error {
 	if !id.IsValid("res", resourceID) {
-		return fault.New(fault.Invalid, "scope: %.128q is not our id of a resource; send resource:res_…, with the field id "+
-			"of GET /resources, not uid", resourceID)
+		return fault.New(fault.Invalid,
+			"scope: %.128q is not our id of a resource; send resource:res_…, with the field id "+
+				"of GET /resources, not uid", resourceID)
 	}
 	unknown, err := s.inventory.FilterUnknown(ctx, identity.CallerOrg(ctx), []string{resourceID})
 	if err == nil && len(unknown) > 0 {
-		return fault.New(fault.Invalid, "scope: resource %q does not exist; GET /resources lists the resources", resourceID)
+		return fault.New(fault.Invalid, "scope: resource %q does not exist; GET /resources lists the resources",
+			resourceID)
 	}
 	return err
 }

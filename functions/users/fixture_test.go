@@ -36,12 +36,12 @@ func (s *fixture) invitationsOf(name string) rest.List[ReceivedInvitation] {
 }
 
 // acceptInvitation accepts the only invitation of a user without an organization.
-func (s *fixture) acceptInvitation(name string) ReceivedInvitation {
+func (s *fixture) acceptInvitation(name string) {
 	s.Helper()
 	all := s.invitationsOf(name)
 	if all.Total != 1 {
 		s.Fatalf("%s has %d invitations", name, all.Total)
 	}
-	return apitest.Data[ReceivedInvitation](
+	apitest.Data[ReceivedInvitation](
 		s.Call(apitest.Caller("", name), "POST /invitations/"+all.Items[0].ID+"/accept"))
 }

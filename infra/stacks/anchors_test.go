@@ -2,6 +2,7 @@ package stacks_test
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -35,8 +36,8 @@ func TestAnchors_AreLockedAndOnlyAdded(t *testing.T) {
 			users++
 			for _, s := range r.statements() {
 				text := fmt.Sprint(s)
-				if strings.Contains(text, "AnchorsArn") && (strings.Contains(text, "Delete") ||
-					strings.Contains(text, "Lock") || strings.Contains(text, "Retention") || strings.Contains(text, "s3:*")) {
+				if strings.Contains(text, "AnchorsArn") &&
+					regexp.MustCompile(`Delete|Lock|Retention|s3:\*`).MatchString(text) {
 					t.Errorf("%s may do more with anchors than add and read them: %s", id, text)
 				}
 			}

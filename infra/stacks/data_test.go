@@ -13,7 +13,8 @@ import (
 // kept lists, by id, the resources that store data and those that are needed to read it. CloudFormation knows them by
 // these ids in the root stack: under another id, or in another stack, it would make new and empty ones.
 var kept = map[string]string{
-	"Table": "AWS::DynamoDB::Table", "Archive": "AWS::S3::Bucket", "Anchors": "AWS::S3::Bucket", "LineItems": "AWS::S3::Bucket",
+	"Table": "AWS::DynamoDB::Table", "Archive": "AWS::S3::Bucket", "Anchors": "AWS::S3::Bucket",
+	"LineItems":  "AWS::S3::Bucket",
 	"SecretsKey": "AWS::KMS::Key", "SigningKey": "AWS::KMS::Key", "Pepper": "AWS::SecretsManager::Secret",
 	"DeadLetters": "AWS::SQS::Queue", "StoppedExecutions": "AWS::SQS::Queue", "Logs": "AWS::Logs::LogGroup",
 	"AccessLog":         "AWS::Logs::LogGroup",

@@ -190,8 +190,10 @@ func TestIAM_EachFunctionCallsThoseThatItDeclares(t *testing.T) {
 		f := id.function
 		for _, machine := range append(functions.Machines(functions.All()), "another") {
 			execution := fmt.Sprintf(arn, "states", "execution", machine) + ":x"
-			for action, declared := range map[string][]string{"states:StopExecution": f.Stops,
-				"states:DescribeExecution": f.Looks} {
+			for action, declared := range map[string][]string{
+				"states:StopExecution":     f.Stops,
+				"states:DescribeExecution": f.Looks,
+			} {
 				id.check(declares(declared, machine), iampolicy.Request{Action: action, Resource: execution})
 			}
 			id.check(declares(f.Starts, machine), iampolicy.Request{

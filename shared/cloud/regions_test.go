@@ -13,11 +13,21 @@ func TestIsRegion(t *testing.T) {
 		provider, name string
 		want           bool
 	}{
-		{"aws", "eu-west-1", true}, {"aws", "us-gov-west-1", true}, {"aws", "cn-north-1", true},
-		{"aws", "eu-west-9", false}, {"aws", "eu-west-1a", false}, {"aws", "EU-WEST-1", false}, {"aws", "", false},
-		{"azure", "westeurope", true}, {"azure", "West Europe", false}, {"azure", "europe-west1", false},
-		{"gcp", "europe-west12", true}, {"gcp", "europe-west1-b", false}, {"gcp", "westeurope", false},
-		{"kubernetes", "anything", true}, {"simulated", "us-east-1", true},
+		{"aws", "eu-west-1", true},
+		{"aws", "us-gov-west-1", true},
+		{"aws", "cn-north-1", true},
+		{"aws", "eu-west-9", false},
+		{"aws", "eu-west-1a", false},
+		{"aws", "EU-WEST-1", false},
+		{"aws", "", false},
+		{"azure", "westeurope", true},
+		{"azure", "West Europe", false},
+		{"azure", "europe-west1", false},
+		{"gcp", "europe-west12", true},
+		{"gcp", "europe-west1-b", false},
+		{"gcp", "westeurope", false},
+		{"kubernetes", "anything", true},
+		{"simulated", "us-east-1", true},
 	} {
 		if got := cloud.IsRegion(c.provider, c.name); got != c.want {
 			t.Errorf("%s %q: %t, want %t", c.provider, c.name, got, c.want)

@@ -67,8 +67,8 @@ const (
 	// lists is the number of objects a month in the archive of an organization: actions, bulk actions, their chunks,
 	// history.
 	lists = 4
-	// anchorShards is the number of objects with the heads of organizations that a night of anchors has at most, besides
-	// one with those of the installation and the signed document.
+	// anchorShards is the largest number of objects with heads of organizations in a night of anchors. Two more are one
+	// with the heads of the installation and the signed document.
 	anchorShards = 16
 )
 

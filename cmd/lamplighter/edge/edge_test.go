@@ -157,13 +157,17 @@ func TestEdge_AnswersMalformedRequestsWithTheInterfacesError(t *testing.T) {
 		"a header name with a space": {"GET / HTTP/1.1\r\n" + host + "A b: c\r\n\r\n", 400, "malformed"},
 		"a header with a control":    {"GET / HTTP/1.1\r\n" + host + "A: b\x01c\r\n\r\n", 400, "malformed"},
 		"a length that is none":      {"POST / HTTP/1.1\r\n" + host + "Content-Length: x\r\n\r\n", 400, "malformed"},
-		"an encoding that is unknown": {"POST / HTTP/1.1\r\n" + host + "Transfer-Encoding: brotli\r\n\r\n", 501,
-			"Not Impl"},
+		"an encoding that is unknown": {
+			"POST / HTTP/1.1\r\n" + host + "Transfer-Encoding: brotli\r\n\r\n", 501,
+			"Not Impl",
+		},
 		"a header of 100 KiB": {
 			"GET / HTTP/1.1\r\n" + host + "A: " + strings.Repeat("a", 100<<10) + "\r\n\r\n", 431, "64 KiB",
 		},
-		"an expectation that is unknown": {"GET / HTTP/1.1\r\n" + host + "Expect: wonders\r\n\r\n", 417,
-			"100-continue"},
+		"an expectation that is unknown": {
+			"GET / HTTP/1.1\r\n" + host + "Expect: wonders\r\n\r\n", 417,
+			"100-continue",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := exchange(t, address, c.request)

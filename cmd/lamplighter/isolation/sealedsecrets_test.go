@@ -131,7 +131,9 @@ func TestSealedSecrets_EachKindNamesTheOperationsThatCouldSendItElsewhere(t *tes
 func updatesBesideSecrets() map[string]bool {
 	out := map[string]bool{}
 	for _, f := range functions.All() {
-		if !slices.ContainsFunc(f.Seals, func(kind string) bool { return kind != mail.Secret && kind != secondfactor.Secret }) {
+		if !slices.ContainsFunc(f.Seals, func(kind string) bool {
+			return kind != mail.Secret && kind != secondfactor.Secret
+		}) {
 			continue
 		}
 		for _, group := range f.Groups {

@@ -47,9 +47,9 @@ const (
 )
 
 // Run does the work that the table's stream and EventBridge start in AWS, until ctx ends. It hands the change feed to
-// the mailer and the notifier, sweeps up lost work, links and anchors the audit log, starts due discoveries, evaluates schedules
-// and overrides, archives past months, announces the end of tokens and judges costs. It starts each loop at once and
-// repeats it every minute, hour or day. A failure is logged, and the next turn tries again.
+// the mailer and the notifier, sweeps up lost work, links and anchors the audit log, starts due discoveries, evaluates
+// schedules and overrides, archives past months, announces the end of tokens and judges costs. It starts each loop at
+// once and repeats it every minute, hour or day. A failure is logged, and the next turn tries again.
 func (s *Service) Run(ctx context.Context) {
 	var loops sync.WaitGroup
 	loops.Go(func() { s.every(ctx, feedEvery, "deliver mails", s.Deliver) })

@@ -13,11 +13,11 @@ import (
 	"lamplighter.dev/shared/people/passkeys"
 )
 
-// LogInOptions is what a client needs to log in with a passkey.
+// LogInOptions are the options of a log-in with a passkey.
 type LogInOptions struct{ Host, Challenge string }
 
-// BeginLogIn begins a log-in with a passkey. The options name no passkeys, so they do not tell whether an address has an
-// account. If address is not empty, only its account is accepted.
+// BeginLogIn begins a log-in with a passkey. The options name no passkeys, so they do not tell whether an address has
+// an account. If address is not empty, only its account is accepted.
 func (f Factors) BeginLogIn(ctx context.Context, address string) (LogInOptions, error) {
 	rp, err := findRelyingParty(f.Settings.BaseURL)
 	if err != nil {
@@ -35,7 +35,8 @@ func (f Factors) addressDigest(address string) string {
 	return identity.Digest(f.Settings.Pepper, "email", address)
 }
 
-// errAssertion returns the same error for every assertion that is not accepted, so that it tells nothing about accounts.
+// errAssertion returns the same error for every assertion that is not accepted, so that it tells nothing about
+// accounts.
 func errAssertion(cause error) error {
 	return fault.NewWithCause(fault.Unauthenticated, cause, "the passkey is not accepted: begin again with POST "+
 		"/auth/login/passkey")

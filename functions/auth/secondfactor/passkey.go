@@ -60,7 +60,7 @@ func (f Factors) readPasskeys(ctx context.Context, user string) ([]storedPasskey
 	return decodePasskeys(rows)
 }
 
-// Registration is what a client needs to register a passkey.
+// Registration holds the options of the registration of a passkey.
 type Registration struct {
 	Host, Challenge string
 	User            identity.User
@@ -147,7 +147,8 @@ func (f Factors) storePasskey(ctx context.Context, c Change, name string, r pass
 	return k.Passkey, codes, f.commit(ctx, c, "A passkey was added.", ws...)
 }
 
-// RemovePasskey removes a passkey of c.User, and the recovery codes if no factor is left. The caller has proved a factor.
+// RemovePasskey removes a passkey of c.User, and the recovery codes if no factor is left. The caller has proved a
+// factor.
 func (f Factors) RemovePasskey(ctx context.Context, c Change, passkeyID string) error {
 	k, err := f.FindPasskey(ctx, c.User.ID, passkeyID)
 	if err != nil {
@@ -156,7 +157,8 @@ func (f Factors) RemovePasskey(ctx context.Context, c Change, passkeyID string) 
 	left := c.User
 	left.Passkeys--
 	ws := []table.Write{
-		table.Delete(passkeyKey(c.User.ID, k.CredentialID), table.Exists()), updateUser(c.User, setPasskeys(left.Passkeys)),
+		table.Delete(passkeyKey(c.User.ID, k.CredentialID), table.Exists()),
+		updateUser(c.User, setPasskeys(left.Passkeys)),
 	}
 	if !left.HasSecondFactor() {
 		ws = append(ws, table.Delete(identity.SecondFactorKey(c.User.ID, recoveryName)))

@@ -14,8 +14,8 @@ import (
 )
 
 // These rules limit wrong codes. Only a caller who has the password, or a session, reaches them, so a stranger uses up
-// nothing. Whoever has stolen the password cannot lock the owner out either: the limit of an account counts only sources
-// that no code was accepted from before, a new password starts it anew, and recovery codes and passkeys, which cannot be
+// nothing. A thief of the password cannot lock the owner out either: the limit of an account counts only sources from
+// which no code was accepted before, and starts anew with a new password. Recovery codes and passkeys, which cannot be
 // guessed, are not subject to it.
 var (
 	// wrong codes and recovery codes of an account from one source.
@@ -33,7 +33,8 @@ var appCode = regexp.MustCompile(`^[0-9]{6}$`)
 
 // errWrong returns the same error for a code that is wrong, used or too old.
 func errWrong() error {
-	return fault.New(fault.Unauthenticated, "otp: wrong or used code; send the next code of your app, or a recovery code")
+	return fault.New(fault.Unauthenticated,
+		"otp: wrong or used code; send the next code of your app, or a recovery code")
 }
 
 // use is a rule with the name of its user.
@@ -42,8 +43,8 @@ type use struct {
 	who string
 }
 
-// ProveCode verifies a code of the app or a recovery code of u, sent from a source, and uses it up. It returns the kind of
-// factor. A wrong code is fault.Unauthenticated, too many are fault.Denied.
+// ProveCode verifies a code of the app or a recovery code of u, sent from a source, and uses it up. It returns the kind
+// of factor. A wrong code is fault.Unauthenticated, too many are fault.Denied.
 func (f Factors) ProveCode(ctx context.Context, u identity.User, source, code string) (string, error) {
 	byApp, at := appCode.MatchString(code), f.Clock.Now()
 	uses, err := f.limits(ctx, u, source, byApp)
@@ -96,8 +97,9 @@ func (f Factors) take(ctx context.Context, l use) error {
 	case ok:
 		return nil
 	case l.Name == triesPerSource.Name:
-		return fault.New(fault.Denied, "too many wrong codes: wait a quarter of an hour and try again, or log in with a "+
-			"passkey")
+		return fault.New(fault.Denied,
+			"too many wrong codes: wait a quarter of an hour and try again, or log in with a "+
+				"passkey")
 	}
 	return fault.New(fault.Denied, "too many wrong codes: send a recovery code, log in with a passkey, or set a new "+
 		"password with POST /auth/password/forget; codes of an app are then accepted again")

@@ -25,7 +25,7 @@ func drawQR(text string) (string, error) {
 		}
 	}
 	side := size + 2*quietZone
-	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %[1]d %[1]d" width="%[2]d" height="%[2]d" `+
-		`shape-rendering="crispEdges"><rect width="%[1]d" height="%[1]d" fill="#fff"/><path fill="#000" d="%[3]s"/></svg>`,
-		side, side*4, path.String()), nil
+	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %[1]d %[1]d" width="%[2]d" `+
+		`height="%[2]d" shape-rendering="crispEdges"><rect width="%[1]d" height="%[1]d" fill="#fff"/>`+
+		`<path fill="#000" d="%[3]s"/></svg>`, side, side*4, path.String()), nil
 }

@@ -22,8 +22,8 @@ const (
 // removing its field on the condition that it is there.
 type recoveryCodes map[string]bool
 
-// recoveryHash returns the stored form of a code. The pepper makes a stolen table useless. It is not the key that changes
-// with each restore of the store: the codes must open the account then, too.
+// recoveryHash returns the stored form of a code. The pepper makes a stolen table useless. It is not the key that
+// changes with each restore of the store: the codes must open the account then, too.
 func (f Factors) recoveryHash(user, code string) string {
 	return identity.Digest(f.Settings.Pepper, "recovery", user, code)
 }
@@ -44,8 +44,8 @@ func (f Factors) newRecoveryCodes(user string) ([]string, table.Write, error) {
 	return shown, table.Put(it), err
 }
 
-// normalizeRecovery returns a code as it is hashed, or false for a text that is none. Upper case, blanks and hyphens are
-// accepted, because people copy the codes from paper.
+// normalizeRecovery returns a code as it is hashed, or false for a text that is none. Upper case, blanks and hyphens
+// are accepted, because people copy the codes from paper.
 func normalizeRecovery(text string) (string, bool) {
 	code := strings.ToLower(strings.NewReplacer("-", "", " ", "").Replace(text))
 	return code, len(code) == recoverySize

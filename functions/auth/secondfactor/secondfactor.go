@@ -1,5 +1,5 @@
-// Package secondfactor keeps the second factors of users: codes of an authenticator app (TOTP, RFC 6238), recovery codes
-// and passkeys (WebAuthn). It verifies each proof once, and limits guesses.
+// Package secondfactor keeps the second factors of users: codes of an authenticator app (TOTP, RFC 6238), recovery
+// codes and passkeys (WebAuthn). It verifies each proof once, and limits guesses.
 package secondfactor
 
 import (
@@ -103,7 +103,8 @@ func (f Factors) commit(ctx context.Context, c Change, told string, ws ...table.
 	}
 	err = f.Table.Transact(within(ctx, c.User.ID), append(ws, post)...)
 	if _, raced := errors.AsType[*table.ConditionError](err); raced {
-		return fault.New(fault.Conflict, "your second factors were changed at the same time: read GET /auth/mfa and repeat")
+		return fault.New(fault.Conflict,
+			"your second factors were changed at the same time: read GET /auth/mfa and repeat")
 	}
 	return fault.Wrap("change second factors of "+c.User.ID, err)
 }

@@ -81,8 +81,9 @@ func (f Factors) ConfirmTOTP(ctx context.Context, c Change, code string) ([]stri
 	k := identity.SecondFactorKey(c.User.ID, newAppName)
 	a, err := table.Read[app](within(ctx, c.User.ID), f.Table, k)
 	if fault.Is(err, fault.NotFound) {
-		return nil, fault.New(fault.Conflict, "there is no new secret, or it is older than 15 minutes: begin with POST "+
-			"/auth/mfa/totp")
+		return nil, fault.New(
+			fault.Conflict, "there is no new secret, or it is older than 15 minutes: begin with POST "+
+				"/auth/mfa/totp")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read the new app of %s: %w", c.User.ID, err)
@@ -91,7 +92,8 @@ func (f Factors) ConfirmTOTP(ctx context.Context, c Change, code string) ([]stri
 		return nil, err
 	}
 	if a.Step == 0 {
-		return nil, fault.New(fault.Invalid, "otp: it is no code of the new secret; check the clock of the device, and send "+
+		return nil, fault.New(fault.Invalid, "otp: it is no code of the new secret; check the clock of the device, "+
+			"and send "+
 			"the code that it shows now")
 	}
 	return f.storeApp(ctx, c, a)
@@ -148,8 +150,8 @@ func (f Factors) matchingStep(ctx context.Context, user string, a app, code stri
 	return found, nil
 }
 
-// useTOTP reports whether code is a code of the user's app that was not used before, and uses it up: of several requests
-// with one code, one succeeds.
+// useTOTP reports whether code is a code of the user's app that was not used before, and uses it up: of several
+// requests with one code, one succeeds.
 func (f Factors) useTOTP(ctx context.Context, user, code string) (bool, error) {
 	k := identity.SecondFactorKey(user, appName)
 	a, err := table.Read[app](within(ctx, user), f.Table, k)

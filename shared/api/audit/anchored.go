@@ -12,8 +12,8 @@ type Anchored struct {
 	Seq  int64
 	Hash string
 	At   time.Time // of the anchor
-	// Explained says that the operator has recorded a restore of the service after the anchor, so the chain may lack the
-	// row.
+	// Explained says that the operator has recorded a restore of the service after the anchor, so the chain may lack
+	// the row.
 	Explained bool
 }
 

@@ -79,8 +79,8 @@ func NoteActor(ctx context.Context, org, user, email string) {
 	n.org, n.user, n.email = cmp.Or(org, n.org), cmp.Or(user, n.user), cmp.Or(email, n.email)
 }
 
-// NotePersonal puts the row of the request into the installation's own log unless NoteActor names an organization. It is
-// for requests about the caller as a person: the caller's current organization must not learn about them. It does
+// NotePersonal puts the row of the request into the installation's own log unless NoteActor names an organization. It
+// is for requests about the caller as a person: the caller's current organization must not learn about them. It does
 // nothing outside of a request that changes something.
 func NotePersonal(ctx context.Context) {
 	n, ok := ctx.Value(notedKey{}).(*Noted)

@@ -53,8 +53,8 @@ type Verification struct {
 	Anchored *Anchored             // nil: the chain has no anchor
 }
 
-// VerifyAnchored verifies a stored chain from the cursor or the beginning, until its end or until of.Enough returns true,
-// and compares its end with its head and with its anchor. Rows that are appended in the meantime do not disturb it. A
+// VerifyAnchored verifies a stored chain from the cursor or the beginning, until its end or until of.Enough returns
+// true, and compares its end with its head and with its anchor. Rows that are appended in the meantime do not disturb it. A
 // row, or a head, that cannot be read because it is damaged is a break of the chain and no error.
 func VerifyAnchored(ctx context.Context, s table.Store, of Verification) (Verdict, error) {
 	v := &verification{

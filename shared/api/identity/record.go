@@ -27,8 +27,8 @@ type User struct {
 	Organisations int64 `json:"organisations,omitempty"`
 }
 
-// CredentialEpoch changes whenever sessions of the user are ended together. Temporary permissions, such as tickets for a
-// new password, end with it.
+// CredentialEpoch changes whenever sessions of the user are ended together. Temporary permissions, such as tickets for
+// a new password, end with it.
 func (u User) CredentialEpoch() int64 { return u.Epoch + u.SessionEpoch }
 
 // HasSecondFactor reports whether u has set up a second factor, so that the password alone does not log in.

@@ -28,8 +28,8 @@ const (
 // StepUpWindow is how long a proof of the second factor is enough for sensitive operations.
 const StepUpWindow = 10 * time.Minute
 
-// SecondFactorAt returns the second factor of u as a caller at now, whose session proved it at proved, in Unix seconds; 0
-// for never.
+// SecondFactorAt returns the second factor of u as a caller at now, whose session proved it at proved, in Unix seconds;
+// 0 for never.
 func (u User) SecondFactorAt(now time.Time, proved int64) SecondFactor {
 	switch {
 	case !u.HasSecondFactor():
@@ -40,9 +40,9 @@ func (u User) SecondFactorAt(now time.Time, proved int64) SecondFactor {
 	return StaleFactor
 }
 
-// CheckStepUp returns nil if c may do something sensitive: the user has no second factor, or the session proved it within
-// StepUpWindow. Otherwise it returns fault.Denied with the way out. Operations declare it (rest.Op.StepUp); what depends
-// on the body calls it (membership.MayGrant).
+// CheckStepUp returns nil if c may do something sensitive: the user has no second factor, or the session proved it
+// within StepUpWindow. Otherwise it returns fault.Denied with the way out. Operations declare it (rest.Op.StepUp); what
+// depends on the body calls it (membership.MayGrant).
 func (c Caller) CheckStepUp() error {
 	switch {
 	case c.SecondFactor == NoFactor, c.SecondFactor == FreshFactor:
@@ -50,7 +50,8 @@ func (c Caller) CheckStepUp() error {
 	case c.Session == "":
 		return ErrSecondFactor("a personal access token cannot prove one; log in with POST /auth/login")
 	}
-	return ErrSecondFactor("this wants one that was proved within the last 10 minutes; send refreshToken and otp to POST " +
+	return ErrSecondFactor("this wants one that was proved within the last 10 minutes; send refreshToken and " +
+		"otp to POST " +
 		"/auth/refresh, or log in again with a passkey, then repeat")
 }
 

@@ -35,9 +35,9 @@ type Platform struct {
 	// Vault holds the anchors of the audit log, and AnchorKeys signs them; nil in a function that makes none.
 	Vault      archive.Vault
 	AnchorKeys token.Keyring
-	Log      *slog.Logger
-	Pending  Pending // nil in a process that reaches all clouds
-	Settings Settings
+	Log        *slog.Logger
+	Pending    Pending // nil in a process that reaches all clouds
+	Settings   Settings
 
 	mu     sync.Mutex
 	shared map[reflect.Type]any

@@ -49,7 +49,8 @@ func TestClone_HasEveryPart(t *testing.T) {
 		Workers: struct{ lambdacall.Invoker }{}, Outbox: struct{ archive.Outbox }{},
 		Sealer: struct{ seal.Sealer }{}, Tokens: struct{ token.Tokens }{}, Resolver: net.DefaultResolver,
 		Archive: struct{ archive.Store }{}, Inbox: struct{ archive.Inbox }{},
-		Lines: struct{ archive.Files }{}, Log: slog.Default(),
+		Lines: struct{ archive.Files }{}, Vault: struct{ archive.Vault }{}, AnchorKeys: struct{ token.Keyring }{},
+		Log:     slog.Default(),
 		Pending: struct{ Pending }{}, Settings: Settings{Version: "1"},
 	}
 	old, got := reflect.ValueOf(p).Elem(), reflect.ValueOf(p.Clone()).Elem()

@@ -187,13 +187,15 @@ func (op *Op) denialMessage(c identity.Caller) string {
 			"as tenantID"
 	}
 	if identity.Holds(c, op.Policy) {
-		return "permission denied: " + op.Policy + " is needed on the whole organization; your grants of it reach only " +
+		return "permission denied: " + op.Policy +
+			" is needed on the whole organization; your grants of it reach only " +
 			scopeList(c.Scopes(op.Policy))
 	}
 	return "permission denied: " + op.Policy + " is needed"
 }
 
-// barredMessage returns the message for a caller whose log-in has no second factor, in an organization that demands one.
+// barredMessage returns the message for a caller whose log-in has no second factor, in an organization that demands
+// one.
 func barredMessage(org string) string {
 	return "a second factor is needed in organization " + org + ": set one up with POST /auth/mfa/totp or POST " +
 		"/auth/mfa/passkeys; if you have one, send refreshToken and otp to POST /auth/refresh, or log in with a passkey"

@@ -2,8 +2,8 @@ package archive
 
 import "context"
 
-// Vault stores objects outside the table that are never changed and never deleted: in a bucket with Object Lock, or on a
-// laptop in a folder. It is safe for concurrent use.
+// Vault stores objects outside the table that are never changed and never deleted: in a bucket with Object Lock, or on
+// a laptop in a folder. It is safe for concurrent use.
 type Vault interface {
 	// Add stores an object. If there is one with the name, it stays as it is, and the error is fault.Conflict.
 	Add(ctx context.Context, name string, content []byte) error

@@ -9,10 +9,10 @@ const Secret = "mail"
 // Template names the text of a mail.
 type Template string
 
-// The templates, with the keys of Mail.Data that they need. All have besides page: the address of the service's page, or
-// "". A user who names something, or signs up with another person's address, could send that person a message through
-// the name. So subjects contain no names, and texts contain them only without anything that mail programs turn into
-// links.
+// The templates, with the keys of Mail.Data that they need. All have besides page: the address of the service's page,
+// or "". A user who names something, or signs up with another person's address, could send that person a message
+// through the name. So subjects contain no names, and texts contain them only without anything that mail programs turn
+// into links.
 const (
 	VerifyAddress   Template = "verify_address"   // code
 	VerifyContested Template = "verify_contested" // code

@@ -43,10 +43,10 @@ func parseText(of Template) (*template.Template, error) {
 	return template.New(name).Option("missingkey=error").Funcs(funcs).ParseFS(files, "text/"+name)
 }
 
-// RenderMessage returns the message of a mail. The first line of its template is the subject; the text starts two lines
-// below. Under the text stand the reason for the mail and the page of the service, whose address is base; without a base
-// there is no page. It returns fault.Invalid for a mail that cannot be rendered or addressed, because a retry does not
-// help.
+// RenderMessage returns the message of a mail. The first line of its template is the subject; the text starts two
+// lines below. Under the text stand the reason for the mail and the page of the service, whose address is base;
+// without a base there is no page. It returns fault.Invalid for a mail that cannot be rendered or addressed, because a
+// retry does not help.
 func RenderMessage(m Mail, event string, at time.Time, base string) (Message, error) {
 	if err := checkAddress(m.To); err != nil {
 		return Message{}, fault.NewWithCause(fault.Invalid, err, "mail %s %s cannot be addressed", m.Template, event)

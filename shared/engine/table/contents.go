@@ -45,8 +45,8 @@ func (c *contents) replaceItem(key, before, after []byte) {
 // sumBytes is the size of a stored sum: transaction, items, feed, sequence.
 const sumBytes = 32
 
-// after returns the contents before the transaction tx, which writes: those of the stored sum, or c if an earlier version
-// of the program has written since the sum. It reads the file, so it is right after a commit that failed.
+// after returns the contents before the transaction tx, which writes: those of the stored sum, or c if an earlier
+// version of the program has written since the sum. It reads the file, so it is right after a commit that failed.
 func (c contents) after(tx *bolt.Tx) contents {
 	txid, stored, ok := parseSum(tx.Bucket(headerBucket).Get(sumKey))
 	if ok && txid+1 == uint64(tx.ID()) { //nolint:gosec // counts from 0

@@ -321,11 +321,14 @@ var craft = map[string]func(c crafted) []byte{
 		put64(list[16:], 1<<61)
 		return c.b
 	},
-	"a root of no kind":           func(c crafted) []byte { put16(c.page(c.get(headRoot))[8:], 0x40); return c.b },
-	"a root of two kinds":         func(c crafted) []byte { put16(c.page(c.get(headRoot))[8:], 3); return c.b },
-	"a root of too many parts":    func(c crafted) []byte { put16(c.page(c.get(headRoot))[10:], 0xFFFF); return c.b },
-	"a root of no parts":          func(c crafted) []byte { put16(c.page(c.get(headRoot))[10:], 0); return c.b },
-	"a root that covers all":      func(c crafted) []byte { put32(c.page(c.get(headRoot))[12:], 0xFFFFFFFF); return c.b },
+	"a root of no kind":        func(c crafted) []byte { put16(c.page(c.get(headRoot))[8:], 0x40); return c.b },
+	"a root of two kinds":      func(c crafted) []byte { put16(c.page(c.get(headRoot))[8:], 3); return c.b },
+	"a root of too many parts": func(c crafted) []byte { put16(c.page(c.get(headRoot))[10:], 0xFFFF); return c.b },
+	"a root of no parts":       func(c crafted) []byte { put16(c.page(c.get(headRoot))[10:], 0); return c.b },
+	"a root that covers all": func(c crafted) []byte {
+		put32(c.page(c.get(headRoot))[12:], 0xFFFFFFFF)
+		return c.b
+	},
 	"a page of another number":    func(c crafted) []byte { put64(c.find(2), 1<<20); return c.b },
 	"a branch that leads to it":   func(c crafted) []byte { b := c.find(1); copy(b[24:32], b[:8]); return c.b },
 	"a branch that leads nowhere": func(c crafted) []byte { put64(c.find(1)[24:], 1<<63); return c.b },
@@ -401,7 +404,8 @@ func BenchmarkOpen_Gigabyte(b *testing.B) {
 		ws := make([]table.Write, perBatch)
 		for i := range ws {
 			k := table.Key{PK: fmt.Sprintf("ORG#%02d#A", i%20), SK: fmt.Sprintf("%09d", n+i)}
-			ws[i] = table.Put(table.Item{Key: k, Data: fmt.Appendf(nil, `{"text":%q}`, strings.Repeat("x", bytesOfItem))})
+			data := fmt.Appendf(nil, `{"text":%q}`, strings.Repeat("x", bytesOfItem))
+			ws[i] = table.Put(table.Item{Key: k, Data: data})
 		}
 		if err = s.BatchWrite(b.Context(), ws...); err != nil {
 			b.Fatal(err)

@@ -285,3 +285,16 @@ func TestNote_CostsTheSameForKnownAndUnknownAddresses(t *testing.T) {
 		}
 	}
 }
+
+func TestTell_NothingOfTheTimeBeforeTheUserJoined(t *testing.T) {
+	f := newFixture(t)
+	f.User("eve")
+	f.refuse("eve", 1)
+	f.Clock.Advance(time.Minute)
+	f.Join(ours, "eve", grant.Viewer)
+	f.tell()
+	f.want("ours", f.told(ours))
+	f.refuse("eve", 1)
+	f.tell()
+	f.want("ours, after an attempt on a member", f.told(ours), "logIn 401 eve@example.com 1")
+}

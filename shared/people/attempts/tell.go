@@ -258,6 +258,34 @@ func (t *teller) organisationsOf(ctx context.Context, n note, u identity.User) (
 		}
 	}
 	slices.Sort(out)
+	return t.joinedBefore(ctx, n, u.ID, out)
+}
+
+// joinedBefore returns the organizations that the user belonged to at the last attempt: an organization learns nothing
+// of the time before.
+func (t *teller) joinedBefore(ctx context.Context, n note, user string, orgs []string) ([]string, error) {
+	var keys []table.Key
+	for _, org := range orgs {
+		keys = append(keys, identity.MembershipKey(user, org))
+	}
+	found, err := t.readAll(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for i, org := range orgs {
+		it, there := found[keys[i]]
+		if !there {
+			continue
+		}
+		m, err := table.Decode[identity.Membership](it)
+		if err != nil {
+			return nil, err
+		}
+		if !m.Joined.After(n.Last) {
+			out = append(out, org)
+		}
+	}
 	return out, nil
 }
 

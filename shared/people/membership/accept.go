@@ -139,8 +139,8 @@ func decodeIfPresent[T any](items map[table.Key]table.Item, k table.Key, to *T) 
 // or demoted must not have left a way in. An invitation from before the last restore of the store is not valid, because
 // it may have been withdrawn in the lost period.
 func (o offer) isValid(epoch time.Time) bool {
-	if o.Role == "" || o.Declined || o.Created.Before(epoch) || o.access.Ended || o.inviter.User != o.Inviter || o.inviter.Disabled ||
-		o.sponsor.Disabled {
+	if o.Role == "" || o.Declined || o.Created.Before(epoch) || o.access.Ended || o.inviter.User != o.Inviter ||
+		o.inviter.Disabled || o.sponsor.Disabled {
 		return false
 	}
 	policies, ok := PoliciesOfRole(o.access, o.Role)

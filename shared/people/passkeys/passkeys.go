@@ -1,5 +1,5 @@
-// Package passkeys lets the worker passkeyverifier verify the answers of authenticators (WebAuthn). The library that does
-// it is too large for a function of the API, so only the worker links it.
+// Package passkeys lets the worker passkeyverifier verify the answers of authenticators (WebAuthn). The library that
+// does it is too large for a function of the API, so only the worker links it.
 package passkeys
 
 import (

@@ -27,7 +27,8 @@ const (
 	reuseGraceSeconds = 10
 )
 
-// startSession stores a session of a's user in how.Org, and lists it. It returns the session with its first refresh token.
+// startSession stores a session of a's user in how.Org, and lists it. It returns the session with its first refresh
+// token.
 func (s Sessions) startSession(ctx context.Context, a userOrganisations, how Options) (identity.Session, refreshToken,
 	error,
 ) {

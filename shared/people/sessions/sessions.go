@@ -28,8 +28,8 @@ type Options struct {
 	Method string
 	// Second is the second factor that the user has proved: identity.FactorTOTP, …; or "".
 	Second string
-	// Pending is true if the user has a second factor and could not send it yet. The session accepts nothing but Refresh
-	// with a proof of it.
+	// Pending is true if the user has a second factor and could not send it yet. The session accepts nothing but
+	// Refresh with a proof of it.
 	Pending bool
 }
 
@@ -92,8 +92,8 @@ func (s Sessions) Begin(ctx context.Context, u identity.User, how Options) (Logg
 // Refreshing is what a refresh asks for besides the next tokens.
 type Refreshing struct {
 	Org string // the organization to move to, unless it is empty
-	// Prove verifies the second factor of u, and returns its name (identity.FactorTOTP, …). It is nil if the client sent
-	// none.
+	// Prove verifies the second factor of u, and returns its name (identity.FactorTOTP, …). It is nil if the client
+	// sent none.
 	Prove func(ctx context.Context, u identity.User) (string, error)
 }
 

@@ -21,8 +21,8 @@ const answerTime = 30 * time.Second
 // programs are the names under which Chromium is installed.
 var programs = [...]string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"}
 
-// Tab is a page of a browser. Its methods fail the test when the browser does not do what they ask. One goroutine may use
-// it.
+// Tab is a page of a browser. Its methods fail the test when the browser does not do what they ask. One goroutine may
+// use it.
 type Tab struct {
 	tb      testing.TB
 	out     *os.File // to the browser
@@ -32,8 +32,8 @@ type Tab struct {
 	session string
 }
 
-// Open starts a browser with an empty profile, and returns its page. The test is skipped, loudly, unless peers are wanted
-// and Chromium is installed.
+// Open starts a browser with an empty profile, and returns its page. The test is skipped, loudly, unless peers are
+// wanted and Chromium is installed.
 func Open(tb testing.TB) *Tab {
 	tb.Helper()
 	npmpeer.SkipUnlessWanted(tb)
@@ -186,8 +186,8 @@ func (t *Tab) Evaluate(script string) any {
 // Exception is the text of an exception of a script.
 type Exception string
 
-// AddAuthenticator gives the browser a virtual authenticator (WebAuthn, section 11) that keeps passkeys and verifies its
-// user, and returns its ID.
+// AddAuthenticator gives the browser a virtual authenticator (WebAuthn, section 11) that keeps passkeys and verifies
+// its user, and returns its ID.
 func (t *Tab) AddAuthenticator() string {
 	t.tb.Helper()
 	t.Command("WebAuthn.enable", map[string]any{}, nil)

@@ -2,8 +2,8 @@
 // between its first and its last was changed. An anchor proves that its end was not cut off, that it was not rewritten
 // as a whole, and that the table is not an older copy of itself.
 //
-// A night is a signed document that names files by their digests, and the night before by its digest. The files hold the
-// heads. So a night costs one signature and at most 18 objects, for any number of organizations.
+// A night is a signed document that names files by their digests, and the night before by its digest. The files hold
+// the heads. So a night costs one signature and at most 18 objects, for any number of organizations.
 package anchor
 
 import (

@@ -49,27 +49,40 @@ type Signed struct {
 const maxRefused = 10
 
 // Latest returns the last night with a valid signature; nil if there is none. refused describes the later documents
-// that were passed over: only a person with write access to the vault can have added them.
+// that were passed over: only a person with write access to the vault can have added them. If no night has an accepted
+// key, because the key was replaced, it is the last night (UnknownKey).
 func (b *Book) Latest(ctx context.Context) (last *Signed, refused, err error) {
 	names, err := b.vault.Names(ctx, nightsFolder)
 	if err != nil {
 		return nil, nil, err
 	}
 	slices.Reverse(names)
+	var unknown *Signed
 	for _, name := range names[:min(len(names), maxRefused)] {
 		s, err := b.read(ctx, name)
-		if err == nil {
-			return &s, refused, nil
-		}
-		if fault.KindOf(err) == fault.Unavailable {
+		switch {
+		case err == nil && !s.UnknownKey:
+			return &s, errors.Join(refused, refuseUnknown(unknown)), nil
+		case err == nil && unknown == nil:
+			unknown = &s
+		case fault.KindOf(err) == fault.Unavailable:
 			return nil, nil, err
+		default:
+			refused = errors.Join(refused, err)
 		}
-		refused = errors.Join(refused, err)
 	}
-	if refused != nil {
+	if unknown == nil && refused != nil {
 		return nil, nil, fault.NewWithCause(fault.Internal, refused, "no night of the vault has a valid signature")
 	}
-	return nil, nil, nil
+	return unknown, refused, nil
+}
+
+// refuseUnknown returns the error for a night of an unknown key behind which there is one of an accepted key.
+func refuseUnknown(s *Signed) error {
+	if s == nil {
+		return nil
+	}
+	return fmt.Errorf("the night %s is not accepted: its key is none of the service's", s.Name)
 }
 
 // Nights returns all nights, oldest first, and checks that each names the one before. The signature of the last one is

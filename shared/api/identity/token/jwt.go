@@ -170,7 +170,8 @@ func isTokenByte(c byte) bool {
 	return c == '.' || c == '-' || c == '_' || '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z'
 }
 
-// pickKey returns the key of the set that the header of a document of a type names. It never uses a key from the token or from an address in it.
+// pickKey returns the key of the set that the header of a document names, if the document has the wanted type. It never
+// uses a key from the document or from an address in it.
 func pickKey(set jose.JSONWebKeySet, h jose.Header, want string) (any, error) {
 	if typ, _ := h.ExtraHeaders[jose.HeaderType].(string); typ != want {
 		return nil, fmt.Errorf("type %q", typ)

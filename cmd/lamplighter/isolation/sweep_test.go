@@ -129,6 +129,15 @@ var free = map[string]string{
 	"finalizeGoogleConnection projectID": "the id of a project in its cloud, as above",
 	"finalizeGoogleConnection connectionID": "a secret of one session, which others try in " +
 		"TestOAuth_AConnectionIsOfItsSessionAndEnds",
+	"confirmPasskey id":             "the id of a credential of WebAuthn, which an authenticator has chosen",
+	"confirmPasskey rawId":          "as above",
+	"confirmPasskeyLogIn id":        "as above",
+	"confirmPasskeyLogIn rawId":     "as above",
+	"confirmPasskeyLogIn tenantID":  "a wish, which is looked at when the assertion is verified",
+	"refresh id":                    "the id of a credential, as above",
+	"refresh rawId":                 "as above",
+	"removePasskey id":              "as above",
+	"removePasskey rawId":           "as above",
 	"inviteUser email":              "an address is nobody's: anybody can be invited",
 	"beginSignIn provider":          "the name of an identity provider, which is the installation's",
 	"finishSignIn provider":         "as above",
@@ -311,6 +320,9 @@ func (w *sweep) body(op probe.Operation, s *openapi3.Schema, at slot, foreign st
 		leads := at.in == "body" && (name == at.name || slices.Contains(probe.MemberNames(ref.Value, 0), at.name))
 		if leads || slices.Contains(s.Required, name) || plain[name] != nil && op.Security != nil ||
 			probe.OneOfRequired[op.OperationID+" "+name] {
+			if op.OperationID == "refresh" && name == "otp" { // the intruder has no second factor
+				continue
+			}
 			out[name] = w.member(op, name, ref.Value, at, foreign)
 		}
 	}

@@ -190,8 +190,10 @@ func TestIAM_EachFunctionCallsThoseThatItDeclares(t *testing.T) {
 		f := id.function
 		for _, machine := range append(functions.Machines(functions.All()), "another") {
 			execution := fmt.Sprintf(arn, "states", "execution", machine) + ":x"
-			for action, declared := range map[string][]string{"states:StopExecution": f.Stops,
-				"states:DescribeExecution": f.Looks} {
+			for action, declared := range map[string][]string{
+				"states:StopExecution":     f.Stops,
+				"states:DescribeExecution": f.Looks,
+			} {
 				id.check(declares(declared, machine), iampolicy.Request{Action: action, Resource: execution})
 			}
 			id.check(declares(f.Starts, machine), iampolicy.Request{
@@ -205,7 +207,8 @@ func TestIAM_EachFunctionCallsThoseThatItDeclares(t *testing.T) {
 			id.check(false, iampolicy.Request{Action: "lambda:UpdateFunctionCode", Resource: live})
 		}
 		id.check(f.Clouds, iampolicy.Request{Action: "sts:AssumeRole", Resource: valueOf("CloudsRoleArn")})
-		id.check(false, iampolicy.Request{Action: "sts:AssumeRole", Resource: "arn:aws:iam::210987654321:role/customer"})
+		const customer = "arn:aws:iam::210987654321:role/customer"
+		id.check(false, iampolicy.Request{Action: "sts:AssumeRole", Resource: customer})
 	})
 }
 

@@ -102,19 +102,31 @@ func TestSecrets_WithoutThemAFunctionDoesNotStart(t *testing.T) {
 		env  map[string]string
 		says string
 	}{
-		"no secret of this name": {map[string]string{"LAMPLIGHTER_PEPPER_FROM": "gone"},
-			`LAMPLIGHTER_PEPPER_FROM names: read the secret "gone": 400 ResourceNotFoundException`},
-		"no name": {map[string]string{"LAMPLIGHTER_PEPPER_FROM": ""},
-			"LAMPLIGHTER_PEPPER_FROM is not set"},
+		"no secret of this name": {
+			map[string]string{"LAMPLIGHTER_PEPPER_FROM": "gone"},
+			`LAMPLIGHTER_PEPPER_FROM names: read the secret "gone": 400 ResourceNotFoundException`,
+		},
+		"no name": {
+			map[string]string{"LAMPLIGHTER_PEPPER_FROM": ""},
+			"LAMPLIGHTER_PEPPER_FROM is not set",
+		},
 		"a short pepper": {map[string]string{"LAMPLIGHTER_PEPPER_FROM": "prices"}, "has 5 bytes"},
-		"an optional secret is gone": {map[string]string{"LAMPLIGHTER_SMTP_URL_FROM": "gone"},
-			"LAMPLIGHTER_SMTP_URL_FROM"},
-		"a client without its secret": {map[string]string{"LAMPLIGHTER_GOOGLE_CLIENT_ID": "g"},
-			"LAMPLIGHTER_GOOGLE_CLIENT_SECRET"},
-		"a secret in the environment": {map[string]string{"LAMPLIGHTER_PEPPER": "in the environment"},
-			"store it in Secrets Manager and name it in LAMPLIGHTER_PEPPER_FROM"},
-		"an address in the environment": {map[string]string{"LAMPLIGHTER_SMTP_URL": "smtps://in the environment"},
-			"LAMPLIGHTER_SMTP_URL_FROM"},
+		"an optional secret is gone": {
+			map[string]string{"LAMPLIGHTER_SMTP_URL_FROM": "gone"},
+			"LAMPLIGHTER_SMTP_URL_FROM",
+		},
+		"a client without its secret": {
+			map[string]string{"LAMPLIGHTER_GOOGLE_CLIENT_ID": "g"},
+			"LAMPLIGHTER_GOOGLE_CLIENT_SECRET",
+		},
+		"a secret in the environment": {
+			map[string]string{"LAMPLIGHTER_PEPPER": "in the environment"},
+			"store it in Secrets Manager and name it in LAMPLIGHTER_PEPPER_FROM",
+		},
+		"an address in the environment": {
+			map[string]string{"LAMPLIGHTER_SMTP_URL": "smtps://in the environment"},
+			"LAMPLIGHTER_SMTP_URL_FROM",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, err := FromEnvironment(Secrets, all().environ(t, c.env))

@@ -216,10 +216,16 @@ func TestTemplates_OfCodesAndLinks(t *testing.T) {
 	}{
 		"code and link":          {map[string]string{"code": "042137", "link": link}, []string{"042137", link}, nil},
 		"an older mail, no link": {map[string]string{"code": "042137"}, []string{"042137"}, []string{"this link"}},
-		"too many wrong codes": {map[string]string{"code": "", "link": link}, []string{link, "no code"},
-			[]string{"10 minutes"}},
-		"a service with no address": {map[string]string{"code": "042137", "link": ""}, []string{"042137"},
-			[]string{"this link"}},
+		"too many wrong codes": {
+			map[string]string{"code": "", "link": link},
+			[]string{link, "no code"},
+			[]string{"10 minutes"},
+		},
+		"a service with no address": {
+			map[string]string{"code": "042137", "link": ""},
+			[]string{"042137"},
+			[]string{"this link"},
+		},
 	} {
 		for _, of := range []mail.Template{mail.VerifyAddress, mail.VerifyContested, mail.ResetPassword} {
 			t.Run(string(of)+": "+name, func(t *testing.T) {

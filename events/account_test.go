@@ -212,7 +212,8 @@ func (a *awsAccount) answer(operation string, c call) (any, bool) {
 	case "PutItem", "DeleteItem", "TransactWriteItems":
 		return map[string]any{}, true
 	case "GetSecretValue":
-		return map[string]any{"SecretString": "pepper of the samples, as long as it has to be"}, c.SecretID == pepperName
+		const text = "pepper of the samples, as long as it has to be"
+		return map[string]any{"SecretString": text}, c.SecretID == pepperName
 	case "GetPublicKey":
 		der, err := x509.MarshalPKIXPublicKey(&a.key.PublicKey)
 		return map[string]any{"PublicKey": der, "KeySpec": "ECC_NIST_P256", "KeyUsage": "SIGN_VERIFY"}, err == nil

@@ -14,8 +14,8 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// signal is a condition that operators of large stages are told about: a figure is at its threshold or above it for some
-// consecutive periods of five minutes. template.yaml has the alarms of every stage, and tells what alarms cost.
+// signal is a condition that operators of large stages are told about: a figure is at its threshold or above it for
+// some consecutive periods of five minutes. template.yaml has the alarms of every stage, and tells what alarms cost.
 type signal struct {
 	id        string
 	tells     string // the event, and the operator's next step

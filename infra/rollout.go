@@ -4,7 +4,8 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// guards are the alarms of template.yaml that roll a deployment back. Each of them ends with its cause. An alarm on a queue that waits
+// guards are the alarms of template.yaml that roll a deployment back. Each of them ends with its cause. An alarm on a
+// queue that waits
 // to be read would stop the next deployment from beginning.
 var guards = []string{"ErrorsAlarm", "RefusedAlarm"}
 

@@ -52,7 +52,7 @@ const (
 	perPasswordMs = 250    // of argon2id at a log-in, at 512 MB
 	logLine       = 800    // bytes that Lambda itself logs of an invocation, as JSON
 	accessLine    = 300    // bytes of the access log for a request, with the 26 that CloudWatch adds to a line
-	callsPerStart = 50     // calls of a function for each start of an environment; Lambda tells of fewer than 1 % starts
+	callsPerStart = 50     // calls for each start of an environment; Lambda tells of fewer than 1 % starts
 	answerBytes   = 4000   // of an answer, compressed
 	alarms        = 13     // metrics that the alarms of infra/ are about, where the stage is prod: 10 elsewhere
 	dashboards    = 1      // of infra/, where the stage is prod

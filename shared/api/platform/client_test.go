@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// newEnviron returns an environment with the required variables, and more. It is one of `sam local`, so that secrets are
-// among its variables.
+// newEnviron returns an environment with the required variables, and more. It is one of `sam local`, so that secrets
+// are among its variables.
 func newEnviron(more map[string]string) func(string) string {
 	return func(name string) string {
 		if v, ok := more[name]; ok {
@@ -45,7 +45,9 @@ func TestProvidersAreOffUntilTheyAreConfigured(t *testing.T) {
 
 // check 89.
 func TestAFunctionDoesNotStartWithHalfAProvider(t *testing.T) {
-	both := map[string]string{"LAMPLIGHTER_GOOGLE_CLIENT_ID": "g", "LAMPLIGHTER_GOOGLE_CLIENT_SECRET_FROM": "secret value"}
+	both := map[string]string{
+		"LAMPLIGHTER_GOOGLE_CLIENT_ID": "g", "LAMPLIGHTER_GOOGLE_CLIENT_SECRET_FROM": "secret value",
+	}
 	with := func(name, value string) map[string]string {
 		m := map[string]string{name: value}
 		for k, v := range both {

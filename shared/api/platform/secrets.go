@@ -17,6 +17,8 @@ import (
 type Secret string
 
 // The secrets of an installation.
+//
+//nolint:gosec // names of variables
 const (
 	PepperSecret       Secret = "LAMPLIGHTER_PEPPER" // required
 	GoogleSecret       Secret = "LAMPLIGHTER_GOOGLE_CLIENT_SECRET"
@@ -38,8 +40,8 @@ func (s Secret) From() string { return string(s) + "_FROM" }
 // secretsTimeout limits the reading of all secrets of a function. Lambda gives a start ten seconds.
 const secretsTimeout = 8 * time.Second
 
-// localVariable is set to "true" in containers of `sam local`, which have no Secrets Manager. There, and only there, the
-// variables <Secret>_FROM hold the secrets themselves: `sam local` sets only variables that the template has.
+// localVariable is set to "true" in containers of `sam local`, which have no Secrets Manager. There, and only there,
+// the variables <Secret>_FROM hold the secrets themselves: `sam local` sets only variables that the template has.
 const localVariable = "AWS_SAM_LOCAL"
 
 // readSecrets returns getenv with the declared secrets, read from Secrets Manager, as values of their variables. The

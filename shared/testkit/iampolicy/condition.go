@@ -3,6 +3,7 @@ package iampolicy
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -31,7 +32,7 @@ var comparisons = map[string]struct {
 // evaluate reports whether a condition holds: an operator with a key's values in the policy and in the request.
 func evaluate(operator string, want, have []string) (bool, error) {
 	if operator == "Null" { // whether the key is absent
-		return len(want) == 1 && want[0] == fmt.Sprint(len(have) == 0), nil
+		return len(want) == 1 && want[0] == strconv.FormatBool(len(have) == 0), nil
 	}
 	set, name, qualified := strings.Cut(operator, ":")
 	if !qualified {

@@ -1,13 +1,14 @@
 // Package iampolicy decides requests by identity policies of IAM as AWS does (IAM user guide, "Policy evaluation logic"
 // and "IAM JSON policy elements: Condition operators"). AWS's own simulator needs an account, and emulators do not
-// evaluate conditions of identity policies. Elements and operators that the package does not know are errors, so that no
-// policy is misjudged in silence.
+// evaluate conditions of identity policies. Elements and operators that the package does not know are errors, so that
+// no policy is misjudged in silence.
 package iampolicy
 
 import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -37,7 +38,7 @@ func (v *values) UnmarshalJSON(b []byte) error {
 		case string:
 			*v = append(*v, item)
 		case bool:
-			*v = append(*v, fmt.Sprint(item))
+			*v = append(*v, strconv.FormatBool(item))
 		default:
 			return fmt.Errorf("%s is neither a text nor a list of texts", b)
 		}

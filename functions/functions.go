@@ -221,7 +221,8 @@ func archiving(p *platform.Platform, _ cloud.Providers) workflow.Handler {
 	return workflow.Handler(archiver.Handler(p))
 }
 
-// anchoring returns the worker that anchors the audit log, for its schedule and for the operation that verifies the log.
+// anchoring returns the worker that anchors the audit log, for its schedule and for the operation that verifies the
+// log.
 func anchoring(p *platform.Platform, _ cloud.Providers) workflow.Handler {
 	return workflow.Handler(auditanchor.Handler(p))
 }

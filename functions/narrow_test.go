@@ -8,7 +8,7 @@ import (
 	"lamplighter.dev/shared/api/platform"
 )
 
-// row 18 of issue 21: GET /permissions lists a policy on a team or a resource only if an operation accepts such a grant.
+// GET /permissions lists a policy on a team or a resource only if an operation accepts such a grant.
 func TestWorksOn_IsTrueForThePoliciesOfScopedOperations(t *testing.T) {
 	scoped := map[string]string{}
 	for _, f := range functions.All() {

@@ -63,7 +63,7 @@ func TestCommandLine_ABadFlagIsOneLineWithTheWayToTheHelp(t *testing.T) {
 func TestCommandLine_NamesForRequestsHaveNoPort(t *testing.T) {
 	for hosts, want := range map[string]string{
 		"lamps.example.com":             "",
-		" Lamps.example.com, proxy ,":   "",
+		"\tLamps.example.com, proxy ,":  "",
 		"lamps.example.com:8080":        `-host has "lamps.example.com:8080"`,
 		"https://lamps.example.com":     `-host has "https://lamps.example.com"`,
 		"lamps.example.com,*":           `-host has "*"`,

@@ -112,8 +112,8 @@ func (n *notary) beginNight(now time.Time, last *anchor.Signed) {
 	}
 	n.last, n.night.Previous = last.Night, last.Digest
 	if last.UnknownKey { // as after each change of keys
-		n.Log.Warn("the key that signed the last night of anchors is not in use any more: if it was not replaced since, "+
-			"the night was made by somebody else", slog.String("night", last.Name))
+		n.Log.Warn("the key that signed the last night of anchors is not in use any more: if it was not replaced "+
+			"since, the night was made by somebody else", slog.String("night", last.Name))
 	}
 }
 

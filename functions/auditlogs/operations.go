@@ -30,8 +30,8 @@ func operations(s *service) *rest.Group {
 		Description: "One row for each request that changed something in the organization, and for each refused " +
 			"request, newest first. Refused log-ins, codes and tokens of members, used codes and password resets are " +
 			"rows of the category platform. One row stands for many of them, and changes.after has their count. The " +
-			"actor of such a row is the member whose address or token was used; another person may have used it. Other " +
-			"requests that the gateway refuses (401, 429) leave no row. Secrets are [redacted] before a row is " +
+			"actor of such a row is the member whose address or token was used; another person may have used it. " +
+			"Other requests that the gateway refuses (401, 429) leave no row. Secrets are [redacted] before a row is " +
 			"written. from and to are cheap and exact for any number of rows; another filter searches the newest " +
 			"10,000 rows between them.",
 	}, s.listRows)
@@ -41,8 +41,8 @@ func operations(s *service) *rest.Group {
 		Description: "Every row contains the hash of the row before, so a changed, removed or inserted row breaks " +
 			"the chain. A log that is too long for one answer is verified in parts: while complete is false, ask " +
 			"again with next as cursor. Each night the last row is recorded outside of the service's store, signed " +
-			"and locked: anchor tells whether the chain still has that row, so that a cut end and an older copy of the " +
-			"store are detected. Keep hash and lastSeq of a complete verification elsewhere: an export that " +
+			"and locked: anchor tells whether the chain still has that row, so that a cut end and an older copy of " +
+			"the store are detected. Keep hash and lastSeq of a complete verification elsewhere: an export that " +
 			"contains the hash proves that nothing before it was rewritten.",
 	}, s.verifyChain)
 	rest.Handle(g, rest.Op{

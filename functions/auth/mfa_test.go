@@ -61,9 +61,9 @@ func (e *enrolled) wrongCode() string {
 	for _, code := range []string{"000000", "000001", "000002", "000003"} {
 		ok := false
 		for _, d := range []time.Duration{-30 * time.Second, 0, 30 * time.Second} {
-			real, err := totp.GenerateCode(e.secret, e.Clock.Now().Add(d))
+			right, err := totp.GenerateCode(e.secret, e.Clock.Now().Add(d))
 			e.Must(err)
-			ok = ok || real == code
+			ok = ok || right == code
 		}
 		if !ok {
 			return code

@@ -129,8 +129,10 @@ func TestTOTP_OtplibReadsOurQRCodeAndMakesOurCodes(t *testing.T) {
 	h.Call(e.caller, "POST /auth/mfa/totp/confirm", object{"otp": code()}).Want(200)
 	for range 20 {
 		h.Clock.Advance(997 * time.Second)
-		if ours := e.code(); n.must(object{"do": "verify", "url": url, "code": ours,
-			"epoch": h.Clock.Now().Unix()}) != true {
+		if ours := e.code(); n.must(object{
+			"do": "verify", "url": url, "code": ours,
+			"epoch": h.Clock.Now().Unix(),
+		}) != true {
 			t.Errorf("otplib refuses %s", ours)
 		}
 		used := code()

@@ -105,8 +105,8 @@ func (s *service) confirmPassword(ctx context.Context, user, current string) (id
 	return u, nil
 }
 
-// storeChangedPassword sets a new password and mails the user. It ends all sessions but one by increasing the user's session
-// epoch, and makes a mailed code for a reset invalid.
+// storeChangedPassword sets a new password and mails the user. It ends all sessions but one by increasing the user's
+// session epoch, and makes a mailed code for a reset invalid.
 func (s *service) storeChangedPassword(ctx context.Context, u identity.User, session, password string) error {
 	hash, err := s.passwords.hashPassword(ctx, password)
 	if err != nil {

@@ -60,14 +60,20 @@ func TestChangePassword_IsRefused(t *testing.T) {
 		status        int
 		says          string
 	}{
-		"with a wrong current password":    {"nine tall lampposts", newPassword, nil, 403, "currentPassword"},
-		"without the current password":     {"", newPassword, nil, 400, "currentPassword"},
-		"with the same password":           {password, password, nil, 400, "current password"},
-		"with a short password":            {password, "short", nil, 400, "12"},
-		"with the own address":             {password, "Ada@Example.com", nil, 400, "too easy"},
-		"in a session of single sign-on":   {password, newPassword, func(c *identity.Caller) { c.SSO = true }, 403, "single sign-on"},
-		"with a personal access token":     {password, newPassword, func(c *identity.Caller) { c.Session = "" }, 403, "token"},
-		"in a session that ended just now": {password, newPassword, func(c *identity.Caller) { c.Session = "gone" }, 409, "log in again"},
+		"with a wrong current password": {"nine tall lampposts", newPassword, nil, 403, "currentPassword"},
+		"without the current password":  {"", newPassword, nil, 400, "currentPassword"},
+		"with the same password":        {password, password, nil, 400, "current password"},
+		"with a short password":         {password, "short", nil, 400, "12"},
+		"with the own address":          {password, "Ada@Example.com", nil, 400, "too easy"},
+		"in a session of single sign-on": {
+			password, newPassword, func(c *identity.Caller) { c.SSO = true }, 403, "single sign-on",
+		},
+		"with a personal access token": {
+			password, newPassword, func(c *identity.Caller) { c.Session = "" }, 403, "token",
+		},
+		"in a session that ended just now": {
+			password, newPassword, func(c *identity.Caller) { c.Session = "gone" }, 409, "log in again",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := newFixture(t).quickly()

@@ -51,13 +51,15 @@ type reuse struct {
 // the next token is the newest.
 func TestRefresh_ASpentTokenIsReuse(t *testing.T) {
 	for name, c := range map[string]reuse{
-		"at once":                                {0, nil, "", false},
-		"after 10 seconds":                       {10 * time.Second, nil, "", false},
-		"after 11 seconds":                       {11 * time.Second, nil, "", true},
-		"after a day":                            {24 * time.Hour, nil, "", true},
-		"at once, with the same key":             {0, nil, "k", false},
-		"after 11 seconds, with that key":        {11 * time.Second, nil, "k", true},
-		"at once, when it is two uses old":       {0, func(h *fixture, _, next map[string]any) { h.refreshTokens(200, next) }, "", true},
+		"at once":                         {0, nil, "", false},
+		"after 10 seconds":                {10 * time.Second, nil, "", false},
+		"after 11 seconds":                {11 * time.Second, nil, "", true},
+		"after a day":                     {24 * time.Hour, nil, "", true},
+		"at once, with the same key":      {0, nil, "k", false},
+		"after 11 seconds, with that key": {11 * time.Second, nil, "k", true},
+		"at once, when it is two uses old": {
+			0, func(h *fixture, _, next map[string]any) { h.refreshTokens(200, next) }, "", true,
+		},
 		"after a week, when the session is idle": {7 * 24 * time.Hour, nil, "", true},
 		"after a log-out": {11 * time.Second, func(h *fixture, _, next map[string]any) {
 			h.Call(h.callerOf(next), "POST /auth/logout").Want(http.StatusOK)

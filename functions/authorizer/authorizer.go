@@ -112,8 +112,8 @@ func (a *authorizer) decide(ctx context.Context, r *Request) (e identified,
 	return e, newPolicy(e.User, "Allow", identity.EncodeCaller(e.Caller)), nil
 }
 
-// limitsOf returns the limits that a request of the caller counts against: that of the organization, or else of the user
-// outside of all organizations, and that of the user over all organizations.
+// limitsOf returns the limits that a request of the caller counts against: that of the organization, or else of the
+// user outside of all organizations, and that of the user over all organizations.
 func limitsOf(e identified) []limit {
 	switch {
 	case e.Org == "":

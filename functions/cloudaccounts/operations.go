@@ -40,8 +40,8 @@ func (s *service) recordOperations(g *rest.Group) {
 		ID: "connectCloudAccount", Method: http.MethodPost, Path: accounts, Policy: "cloud-accounts:write",
 		Statuses: []int{http.StatusBadRequest, http.StatusConflict}, Summary: "Connect a cloud account",
 		Description: "The credentials are verified before anything is stored; refused ones are 400 with the " +
-			"cloud's error text. An unknown region is 400 before any call, and so is an endpointURL or a cluster that " +
-			"does not answer within 5 seconds. Credentials are stored encrypted and never returned. A discovery " +
+			"cloud's error text. An unknown region is 400 before any call, and so is an endpointURL or a cluster " +
+			"that does not answer within 5 seconds. Credentials are stored encrypted and never returned. A discovery " +
 			"starts at once; jobID identifies it. For authMethod assume_role, GET /cloud-accounts/aws/onboarding " +
 			"returns the external id " +
 			"that the role must demand.",

@@ -65,8 +65,8 @@ func (s *service) updateOrganisation(ctx context.Context, in *organisationChange
 	return newOrganisationRecord(o), nil
 }
 
-// applyTo changes o as the body says. A change that members adopt increments its revision.
-func (c *ChangedCloudOrganisation) applyTo(o *connection.Organisation) error {
+// check returns an error for members that cannot be null, or that must be sent together.
+func (c *ChangedCloudOrganisation) check() error {
 	for name, null := range map[string]bool{
 		"name": c.Name.Null, "authMethod": c.AuthMethod.Null, "permissionLevel": c.PermissionLevel.Null,
 		"credentials": c.Credentials.Null,
@@ -77,6 +77,14 @@ func (c *ChangedCloudOrganisation) applyTo(o *connection.Organisation) error {
 	}
 	if c.AuthMethod.Sent && !c.Credentials.Sent {
 		return fault.New(fault.Invalid, "credentials: are required when authMethod changes")
+	}
+	return nil
+}
+
+// applyTo changes o as the body says. A change that members adopt increments its revision.
+func (c *ChangedCloudOrganisation) applyTo(o *connection.Organisation) error {
+	if err := c.check(); err != nil {
+		return err
 	}
 	c.Name.Apply(&o.Name)
 	c.AuthMethod.Apply(&o.AuthMethod)

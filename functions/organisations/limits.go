@@ -39,8 +39,8 @@ func (s service) checkRoom(ctx context.Context, user string) (int, error) {
 	}
 	created, err := s.countCreated(ctx, user, have)
 	if err == nil && created >= maxCreated {
-		err = fault.New(fault.Denied, "you have created %d organizations, the most that a user can: delete one that is "+
-			"not needed any more", created)
+		err = fault.New(fault.Denied, "you have created %d organizations, the most that a user can: delete one that "+
+			"is not needed any more", created)
 	}
 	return len(have), err
 }

@@ -98,8 +98,8 @@ func (s service) findReceived(ctx context.Context, in *InvitationInput) (identit
 	audit.NotePersonal(ctx)
 	if identity.CallerFrom(ctx).SSO {
 		return identity.User{}, membership.Received{}, fault.New(fault.Denied,
-			"permission denied: a session of single sign-on works in its organization only; log in with your password, "+
-				"Google or GitHub to answer invitations")
+			"permission denied: a session of single sign-on works in its organization only; log in with your "+
+				"password, Google or GitHub to answer invitations")
 	}
 	u, err := s.readCaller(ctx)
 	if err != nil {

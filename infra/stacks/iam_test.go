@@ -2,6 +2,7 @@ package stacks_test
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -68,9 +69,7 @@ func (i identity) check(want bool, r iampolicy.Request) {
 func (i identity) onTable(want bool, action string, context map[string][]string, keys ...string) {
 	i.t.Helper()
 	all := map[string][]string{}
-	for name, v := range context {
-		all[name] = v
-	}
+	maps.Copy(all, context)
 	if len(keys) > 0 {
 		all["dynamodb:LeadingKeys"] = keys
 	}

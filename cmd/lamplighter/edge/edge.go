@@ -74,15 +74,13 @@ func body(message string) []byte {
 // hostOf returns the host of a Host header in lower case, without its port, and "" for a malformed one. IPv6 addresses
 // keep their brackets.
 func hostOf(header string) string {
-	host, port := header, ""
+	host, port, _ := strings.Cut(header, ":")
 	if strings.HasPrefix(header, "[") {
 		before, after, closed := strings.Cut(header, "]")
 		if !closed || after != "" && after[0] != ':' {
 			return ""
 		}
 		host, port = before+"]", strings.TrimPrefix(after, ":")
-	} else {
-		host, port, _ = strings.Cut(header, ":")
 	}
 	if strings.ContainsFunc(port, func(r rune) bool { return r < '0' || r > '9' }) {
 		return ""

@@ -43,6 +43,8 @@ var secretMembers = map[string]secretMember{
 	"updateCloudAccount credentials": {stays: "they replace all that are stored"},
 	"updateCloudAccount billing": {stays: "names of buckets, datasets and storage accounts, which are " +
 		"reached at the hosts of the cloud or at endpointURL"},
+	"updateCloudAccount cloudAccountID":  {stays: "another value than the account's own is refused"},
+	"updateCloudAccount provider":        {stays: "another value than the account's own is refused"},
 	"updateCloudAccount name":            {stays: noDestination},
 	"updateCloudAccount permissionLevel": {stays: noDestination},
 	"updateCloudAccount regions":         {stays: "regions of the provider, whose hosts are the cloud's"},

@@ -85,7 +85,9 @@ func TestHealth_NeedsNoDemoWithoutOne(t *testing.T) {
 }
 
 func TestDemo_LeavesItsDataAloneWhenItsUserIsRefused(t *testing.T) {
-	for name, path := range map[string]string{"at the log-in": "/auth/login", "in the organization": "/cloud-accounts"} {
+	for name, path := range map[string]string{
+		"at the log-in": "/auth/login", "in the organization": "/cloud-accounts",
+	} {
 		t.Run(name, func(t *testing.T) {
 			s := openForDemo(t)
 			refuses := false

@@ -162,7 +162,12 @@ func (s *Service) open(o Options) error {
 	if err != nil {
 		return err
 	}
-	if s.Handler, err = s.besideFiles(api); err == nil && o.AwaitDemo {
+	return s.handle(api, o.AwaitDemo)
+}
+
+// handle makes s answer requests by api and the files beside it.
+func (s *Service) handle(api http.Handler, awaitDemo bool) (err error) {
+	if s.Handler, err = s.besideFiles(api); err == nil && awaitDemo {
 		s.Handler = s.whenDemoIsReady(s.Handler)
 	}
 	return err

@@ -56,13 +56,11 @@ func (f Factors) ProveCode(ctx context.Context, u identity.User, source, code st
 			return "", err
 		}
 	}
-	factor, right, err := identity.FactorRecovery, false, error(nil)
+	factor, use := identity.FactorRecovery, f.useRecoveryCode
 	if byApp {
-		factor = identity.FactorTOTP
-		right, err = f.useTOTP(ctx, u.ID, code)
-	} else {
-		right, err = f.useRecoveryCode(ctx, u.ID, code)
+		factor, use = identity.FactorTOTP, f.useTOTP
 	}
+	right, err := use(ctx, u.ID, code)
 	switch {
 	case err != nil:
 		return "", err

@@ -60,10 +60,10 @@ func (f Factors) ReadStatus(ctx context.Context, user string) (Status, error) {
 	}
 	var out Status
 	for _, row := range rows {
-		switch name := strings.TrimPrefix(row.SK, identity.SecondFactorPrefix); {
-		case name == appName:
+		switch strings.TrimPrefix(row.SK, identity.SecondFactorPrefix) {
+		case appName:
 			out.TOTP = true
-		case name == recoveryName:
+		case recoveryName:
 			left, err := table.Decode[recoveryCodes](row)
 			if err != nil {
 				return out, err

@@ -54,8 +54,8 @@ type Verification struct {
 }
 
 // VerifyAnchored verifies a stored chain from the cursor or the beginning, until its end or until of.Enough returns
-// true, and compares its end with its head and with its anchor. Rows that are appended in the meantime do not disturb it. A
-// row, or a head, that cannot be read because it is damaged is a break of the chain and no error.
+// true, and compares its end with its head and with its anchor. Rows that are appended in the meantime do not disturb
+// it. A row, or a head, that cannot be read because it is damaged is a break of the chain and no error.
 func VerifyAnchored(ctx context.Context, s table.Store, of Verification) (Verdict, error) {
 	v := &verification{
 		store: s, place: of.Place, walk: Walk{Whole: of.From == nil}, comparison: newComparison(of.Anchored, of.From),

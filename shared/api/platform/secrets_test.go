@@ -2,6 +2,7 @@ package platform
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -45,9 +46,7 @@ func (v *vault) environ(t *testing.T, more map[string]string) func(string) strin
 		"AWS_SAM_LOCAL": "", "AWS_ENDPOINT_URL": srv.URL, "AWS_ACCESS_KEY_ID": "a",
 		"AWS_SECRET_ACCESS_KEY": "b", "LAMPLIGHTER_PEPPER_FROM": "pepper",
 	}
-	for name, value := range more {
-		env[name] = value
-	}
+	maps.Copy(env, more)
 	return newEnviron(env)
 }
 

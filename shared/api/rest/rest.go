@@ -114,16 +114,10 @@ func (op *Op) answer(ctx context.Context, wrong error, h func() (any, error)) (*
 // checkDeclaration returns an error for a declaration that is incomplete or contradictory. An operation that does not
 // declare who may call it gets no route.
 func (op *Op) checkDeclaration() error {
-	ways := 0
-	for _, on := range []bool{op.Policy != "", op.SignedIn, op.Public, op.Worker != ""} {
-		if on {
-			ways++
-		}
-	}
 	switch {
 	case op.ID == "" || op.Method == "" || !strings.HasPrefix(op.Path, "/"):
 		return fmt.Errorf("operation %q %s %q: ID, Method and Path must be set", op.ID, op.Method, op.Path)
-	case ways != 1:
+	case op.countWays() != 1:
 		return fmt.Errorf("operation %s: exactly one of Policy, SignedIn, Public and Worker must be set", op.ID)
 	case op.Session && op.Public:
 		return fmt.Errorf("operation %s: a public operation has no session", op.ID)
@@ -133,6 +127,16 @@ func (op *Op) checkDeclaration() error {
 		return fmt.Errorf("operation %s: policy %q is not in grant.Policies()", op.ID, op.Policy)
 	}
 	return nil
+}
+
+// countWays returns how many declarations say who may call the operation.
+func (op *Op) countWays() (n int) {
+	for _, on := range []bool{op.Policy != "", op.SignedIn, op.Public, op.Worker != ""} {
+		if on {
+			n++
+		}
+	}
+	return n
 }
 
 // permitsCaller reports whether c may call the operation.

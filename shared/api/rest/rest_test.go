@@ -289,7 +289,7 @@ func TestRequestID_IsAlwaysOursAndTheClientsIsLogged(t *testing.T) {
 				t.Errorf("sent %q, got %q", c.sent, got)
 			}
 			var line map[string]any
-			if err := json.Unmarshal([]byte(s.log.String()), &line); err != nil {
+			if err := json.Unmarshal(s.log.Bytes(), &line); err != nil {
 				t.Fatal(err)
 			}
 			if logged, _ := line["clientRequestID"].(string); logged != c.logged || line["request_id"] != got {

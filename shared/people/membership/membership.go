@@ -94,8 +94,8 @@ func (s People) checkRoom(ctx context.Context, user, org string) (already bool, 
 		return true, len(page.Items), nil
 	}
 	if n = len(page.Items); n >= identity.MaxOrganisations {
-		return false, n, fault.New(fault.Denied, "the user belongs to %d organizations, the most that a user can: leave "+
-			"one first", n)
+		return false, n, fault.New(fault.Denied, "the user belongs to %d organizations, the most that a user can: "+
+			"leave one first", n)
 	}
 	return false, n, nil
 }

@@ -83,8 +83,8 @@ func (s Sessions) readList(ctx context.Context, user string) ([]listEntry, error
 // isLive reports whether a session of u can be used. One that waits for a second factor cannot.
 func (s Sessions) isLive(sess identity.Session, u identity.User) bool {
 	now := s.Clock.Now().Unix()
-	return sess.State == identity.SessionLive && !sess.Pending && sess.User == u.ID && sess.IsOf(u) && sess.Idle > now &&
-		sess.Absolute > now && !sess.Created.Before(s.Settings.Epoch)
+	return sess.State == identity.SessionLive && !sess.Pending && sess.User == u.ID && sess.IsOf(u) &&
+		sess.Idle > now && sess.Absolute > now && !sess.Created.Before(s.Settings.Epoch)
 }
 
 // isVisible reports whether the caller may see and end a session. A caller of single sign-on may do so only with

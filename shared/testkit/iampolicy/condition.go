@@ -34,13 +34,10 @@ func evaluate(operator string, want, have []string) (bool, error) {
 	if operator == "Null" { // whether the key is absent
 		return len(want) == 1 && want[0] == strconv.FormatBool(len(have) == 0), nil
 	}
-	set, name, qualified := strings.Cut(operator, ":")
-	if !qualified {
-		set, name = "", operator
-	}
+	set, name := splitOperator(operator)
 	name, ifExists := strings.CutSuffix(name, "IfExists")
 	c, known := comparisons[name]
-	if !known || qualified && set != "ForAllValues" && set != "ForAnyValue" {
+	if !known || !slices.Contains([]string{"", "ForAllValues", "ForAnyValue"}, set) {
 		return false, fmt.Errorf("the condition operator %q is unknown here", operator)
 	}
 	holds := func(v string) bool {
@@ -57,6 +54,15 @@ func evaluate(operator string, want, have []string) (bool, error) {
 		return false, fmt.Errorf("the key of %s has %d values: write ForAllValues or ForAnyValue", operator, len(have))
 	}
 	return holds(have[0]), nil
+}
+
+// splitOperator returns the set that an operator is qualified by, or "", and its name.
+func splitOperator(operator string) (set, name string) {
+	set, name, qualified := strings.Cut(operator, ":")
+	if !qualified {
+		return "", operator
+	}
+	return set, name
 }
 
 // matchesARN compares ARNs part by part: a * matches within a part, and in the last one to its end.

@@ -25,6 +25,9 @@ type Options struct {
 	Requests      int                  // for each operation; 0 means 20
 	Seed          uint64               // the same seed sends the same requests
 	Skip          func(id string) bool // operations to leave out, such as the one that ends the session
+	// Fixed are the only values that members of bodies get, by their names, such as a setting that would keep the
+	// caller out.
+	Fixed map[string]any
 	// Known are IDs of existing records, by the names of parameters and members. They are sent in three of four
 	// requests, so that not all requests end in a 404.
 	Known map[string][]string
@@ -46,7 +49,7 @@ func FuzzOperations(tb testing.TB, h http.Handler, document []byte, o Options) m
 	if o.Requests == 0 {
 		o.Requests = 20
 	}
-	f := &fuzzer{tb, h, doc, o, maker{seed.Fixed(tb, o.Seed, 1), o.Known}, map[int]int{}}
+	f := &fuzzer{tb, h, doc, o, maker{seed.Fixed(tb, o.Seed, 1), o.Known, o.Fixed}, map[int]int{}}
 	paths := doc.Paths.InMatchingOrder()
 	f.fuzzMethods(paths, func(method string) bool { return method != http.MethodDelete })
 	slices.SortStableFunc(paths, func(a, b string) int { return strings.Count(b, "/") - strings.Count(a, "/") })

@@ -25,6 +25,7 @@ var nasty = []string{
 type maker struct {
 	*rand.Rand
 	known map[string][]string
+	fixed map[string]any
 }
 
 func (m maker) nasty() string { return nasty[m.IntN(len(nasty))] }
@@ -153,6 +154,9 @@ func (m maker) existing(name string) string {
 }
 
 func (m maker) member(name string, ref *openapi3.SchemaRef, depth int) any {
+	if v, fixed := m.fixed[name]; fixed {
+		return v
+	}
 	v := m.existing(name)
 	switch {
 	case v == "":

@@ -327,8 +327,8 @@ var Yesterday = clock.System{}.Now().Truncate(24*time.Hour).AddDate(0, 0, -1)
 
 // IDPattern matches an id of the service.
 var IDPattern = regexp.MustCompile(
-	`\b(usr|pk|org|corg|ca|res|grp|act|bulk|job|aud|team|role|asgn|pat|sch|cal|ovr|wake|bud|dash|rule|tagp|chn|sub|ntf|` +
-		`whk|int|dlv|asp|evt|inv|view)_[0-9a-z]{26}\b`)
+	`\b(usr|pk|org|corg|ca|res|grp|act|bulk|job|aud|team|role|asgn|pat|sch|cal|ovr|wake|bud|dash|rule|tagp|chn|sub|` +
+		`ntf|whk|int|dlv|asp|evt|inv|view)_[0-9a-z]{26}\b`)
 
 // IssuedIDs returns the ids in texts.
 func IssuedIDs(texts map[string]string) map[string]bool {

@@ -71,7 +71,7 @@ func TestDenial_NamesTheScopesOfTheGrants(t *testing.T) {
 		"team:a team:b team:c team:d resource:res": "reach only team:a, team:b, team:c and 2 more",
 	} {
 		c := identity.Caller{Org: "org_1", User: "usr_1"}
-		for _, scope := range strings.FieldsSeq(scopes) {
+		for scope := range strings.FieldsSeq(scopes) {
 			c.Grants = append(c.Grants, grant.Grant{Role: grant.Viewer, Scope: scope})
 		}
 		c.Grants = grant.ResolveGrants(c.Grants)

@@ -203,12 +203,12 @@ func (s *service) storeKnownClient(ctx context.Context, user, token string) (ide
 	if source := requestSource(ctx); source != "" {
 		known.addSource(s.sourceHash(u.ID, source), s.Clock.Now())
 	}
-	it, err := table.NewItem(knownClientsKey(u.ID), known)
+	put, err := table.PutFields(knownClientsKey(u.ID), known, cond)
 	if err != nil {
 		return u, err
 	}
-	it.Expires = s.Clock.Now().Add(deviceTTL)
-	_, err = s.Table.Write(ctx, table.Put(it, cond))
+	put.Changes = append(put.Changes, table.Expire(s.Clock.Now().Add(deviceTTL)))
+	_, err = s.Table.Write(ctx, put)
 	return u, fault.Wrap("remember client of "+u.ID, err)
 }
 

@@ -49,7 +49,8 @@ func TestUpdate_NeverReplacesNewerCosts(t *testing.T) {
 			f.Must(err)
 			f.Table = &interrupted{Store: f.Table, onWrite: onWrite, once: func() {
 				f.bill(cost.MonthOf(f.Clock.Now()), 6123)
-				_, err := pricing.New(f.Platform, providers).Update(f.In(apitest.Org), apitest.Org)
+				another := f.Platform.Clone() // in a process of its own
+				_, err := pricing.New(another, providers).Update(f.In(apitest.Org), apitest.Org)
 				f.Must(err)
 			}}
 			f.amazon.prices["ec2/t3.micro/linux/default"] = "0.2" // so that the slower update has changes to write

@@ -16,6 +16,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 
 	"lamplighter.dev/functions"
@@ -54,6 +55,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if len(args) == 0 {
 		args = []string{"help"}
 	}
+	if args[0] == "help" && len(args) > 1 { // as in `lamplighter help audit verify`
+		return run(ctx, append(slices.Clone(args[1:]), "-help"), stdout, stderr)
+	}
 	if asked, err := printAsked(args, usage, stdout); asked {
 		return err
 	}
@@ -71,10 +75,18 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	case "restore":
 		return runRestore(ctx, args[1:], stdout)
 	case readBill: // for this program itself, which starts it
-		return confinedbill.Serve(ctx, os.Stdin, stdout)
+		return serveBills(ctx, args[1:], stdout)
 	default:
 		return printText(args, stdout)
 	}
+}
+
+// serveBills runs the command readBill.
+func serveBills(ctx context.Context, args []string, stdout io.Writer) error {
+	if err := newCommandFlags("lamplighter "+readBill).parseArgs(args, stdout); err != nil {
+		return ignoreHelp(err)
+	}
+	return confinedbill.Serve(ctx, os.Stdin, stdout)
 }
 
 // printText runs a command that only prints a text.
@@ -90,9 +102,6 @@ func printText(args []string, stdout io.Writer) error {
 	f := newCommandFlags("lamplighter " + args[0])
 	if err := f.parseArgs(args[1:], stdout); err != nil {
 		return ignoreHelp(err)
-	}
-	if f.NArg() > 0 {
-		return fmt.Errorf("%s takes no arguments, not %.64q", f.Name(), f.Arg(0))
 	}
 	_, err := stdout.Write(text())
 	return err

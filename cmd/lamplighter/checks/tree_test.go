@@ -25,8 +25,8 @@ var keptPrivately = map[string]string{
 }
 
 // privateName matches names of files that hold keys, stores, settings or logs of one machine.
-var privateName = regexp.MustCompile(`(?i)(\.(pem|key|p8|p12|pfx|jks|keystore|kdbx|ppk|db|sqlite3?|log|swp|bak|orig|rej|` +
-	`test|out|prof)|^\.env(\..*)?|^id_(rsa|dsa|ecdsa|ed25519)|^\.DS_Store|^demo-password|~)$`)
+var privateName = regexp.MustCompile(`(?i)(\.(pem|key|p8|p12|pfx|jks|keystore|kdbx|ppk|db|sqlite3?|log|swp|bak|` +
+	`orig|rej|test|out|prof)|^\.env(\..*)?|^id_(rsa|dsa|ecdsa|ed25519)|^\.DS_Store|^demo-password|~)$`)
 
 // programs are the first bytes of compiled programs, by format.
 var programs = map[string]string{"ELF": "\x7fELF", "Mach-O": "\xcf\xfa\xed\xfe", "Windows": "MZ\x90\x00"}

@@ -97,7 +97,8 @@ func TestObjection_RefusesFilesThatBelongInNoCommit(t *testing.T) {
 	key := string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: bytes.Repeat([]byte{7}, 48)}))
 	refused := map[string]string{
 		"k.pem": key, "notes.txt": "", "lamplighter": "\x7fELF", "coverage/a.go": "", "docs/k.pem": "",
-		"docs/key.md": "See:\n" + key, "events/a.json": `{"private_key":"` + strings.ReplaceAll(strings.TrimSpace(key), "\n", `\n`) + `"}`,
+		"docs/key.md":    "See:\n" + key,
+		"events/a.json":  `{"private_key":"` + strings.ReplaceAll(strings.TrimSpace(key), "\n", `\n`) + `"}`,
 		"infra/store.db": "", "cmd/.env": "A=B", "cmd/.env.local": "", "shared/id_ed25519": "", "cmd/x/main": "\x7fELF",
 		"docs/ec.txt": strings.ReplaceAll(key, "PRIVATE", "EC PRIVATE"),
 	}

@@ -2,6 +2,7 @@ package local
 
 import (
 	"cmp"
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -9,10 +10,12 @@ import (
 	"os"
 	"path/filepath"
 
+	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/identity/token"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/engine/archive"
 	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/seal"
 )
 
@@ -62,6 +65,43 @@ func refuseLostKeys(o Options, store string) error {
 	}
 	return nil
 }
+
+// pepperMark is the record in an embedded store that tells by which pepper it hashes. It does not reveal the pepper.
+type pepperMark struct {
+	Digest string `json:"digest"`
+}
+
+// refuseOtherPepper returns an error if an embedded store was written with another pepper: its accounts would not be
+// found. It marks a store that has no mark yet, such as a new one. It takes one round trip.
+func refuseOtherPepper(o Options, store table.Store, pepper []byte) error {
+	if o.Remote.Table != "" {
+		return nil
+	}
+	key := table.Key{PK: "KEYS#LAPTOP", SK: "PEPPER"}
+	ctx := table.Within(context.Background(), key.PK)
+	now := pepperMark{identity.Digest(pepper, "the pepper of this store")}
+	was, err := table.Read[pepperMark](ctx, store, key)
+	switch {
+	case fault.Is(err, fault.NotFound):
+		return markPepper(ctx, store, key, now)
+	case err != nil:
+		return fmt.Errorf("read which pepper the store has: %w", err)
+	case was != now:
+		return fmt.Errorf("the key file %s belongs to another store, or is damaged: restore the one that %s was written "+
+			"with from your copy of the keys", filepath.Join(o.keysFolder(), pepperKeyFile), storePath(o))
+	}
+	return nil
+}
+
+func markPepper(ctx context.Context, store table.Store, key table.Key, mark pepperMark) error {
+	it, err := table.NewItem(key, mark)
+	if err == nil {
+		_, err = store.Write(ctx, table.Put(it))
+	}
+	return fault.Wrap("write which pepper the store has", err)
+}
+
+func storePath(o Options) string { return filepath.Join(o.Dir, "store.db") }
 
 func (o Options) keysFolder() string { return filepath.Join(o.Dir, "keys") }
 

@@ -1,6 +1,7 @@
 package local
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
 	"strings"
@@ -36,6 +37,31 @@ func TestOpen_RefusesAStoreWithoutItsKeys(t *testing.T) {
 			reopen(t, o)
 		})
 	}
+}
+
+// A pepper that is not the store's, such as that of another copy or one with a flipped bit, finds no address in it.
+func TestOpen_RefusesThePepperOfAnotherStore(t *testing.T) {
+	o := Options{Root: "../../..", Dir: t.TempDir(), NoSync: true, BaseURL: "http://127.0.0.1"}
+	reopen(t, o)
+	path := filepath.Join(o.Dir, "keys", pepperKeyFile)
+	right, err := os.ReadFile(path) //nolint:gosec // of the test
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrong := bytes.Clone(right)
+	wrong[7] ^= 1
+	if err = os.WriteFile(path, wrong, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err = Open(o)
+	if err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), path) ||
+		!strings.Contains(err.Error(), "another store") || !strings.Contains(err.Error(), "restore") {
+		t.Errorf("with another pepper: %v", err)
+	}
+	if err = os.WriteFile(path, right, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	reopen(t, o)
 }
 
 // A first start that was interrupted between its keys and its store goes on.

@@ -134,6 +134,9 @@ func (s *Service) open(o Options) error {
 	if s.Platform, err = newPlatform(o, store); err != nil {
 		return err
 	}
+	if err = refuseOtherPepper(o, store, s.Platform.Settings.Pepper); err != nil {
+		return err
+	}
 	s.unverified = newUnverified(o.Dir)
 	if !providers.Complete {
 		s.Platform.Pending = &pending{o.Compilation, s.unverified}
@@ -206,7 +209,7 @@ func (s *Service) store(o Options) (table.Store, error) {
 		o.Remote.Clock = o.Clock
 		return table.NewDynamoDB(o.Remote), nil
 	}
-	path := filepath.Join(o.Dir, "store.db")
+	path := storePath(o)
 	_, err := os.Stat(path)
 	isNew := errors.Is(err, fs.ErrNotExist)
 	if isNew {

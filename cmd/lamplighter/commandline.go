@@ -91,6 +91,14 @@ func ignoreHelp(err error) error {
 	return err
 }
 
+// helpLast returns `help audit verify` as `audit verify -help`, and other arguments unchanged.
+func helpLast(args []string) []string {
+	if len(args) < 2 || args[0] != "help" {
+		return args
+	}
+	return append(slices.Clone(args[1:]), "-help")
+}
+
 // printAsked prints the help or the version if a command's first word asks for it, and reports whether it does.
 func printAsked(args []string, help string, stdout io.Writer) (bool, error) {
 	if len(args) == 0 {

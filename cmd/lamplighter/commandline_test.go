@@ -63,11 +63,13 @@ func TestCommandLine_ABadFlagIsOneLineWithTheWayToTheHelp(t *testing.T) {
 // A person adds -h to a command line that did not work, wherever the cursor is.
 func TestCommandLine_FlagsMayStandBehindOperands(t *testing.T) {
 	for args, want := range map[string]string{
-		"audit verify export.ndjson -h": "lamplighter audit verify", "audit verify a b --help": "lamplighter audit verify",
-		"audit verify a --version": version + "\n", "work unpark id -h": "lamplighter work unpark",
+		"audit verify export.ndjson -h": "lamplighter audit verify",
+		"audit verify a b --help":       "lamplighter audit verify",
+		"audit verify a --version":      version + "\n", "work unpark id -h": "lamplighter work unpark",
 		"mails redrive id -help": "lamplighter mails redrive", "restore backups -h": "lamplighter restore",
-		"serve now -h": "lamplighter serve", "openapi x -version": version + "\n", "read-bill -h": "lamplighter read-bill",
-		"help": "usage: lamplighter", "help serve": "lamplighter serve", "help audit": "lamplighter audit",
+		"serve now -h": "lamplighter serve", "openapi x -version": version + "\n",
+		"read-bill -h": "lamplighter read-bill",
+		"help":         "usage: lamplighter", "help serve": "lamplighter serve", "help audit": "lamplighter audit",
 		"help audit verify": "lamplighter audit verify", "help keys rotate": "lamplighter keys rotate",
 	} {
 		var out, complaints bytes.Buffer
@@ -99,7 +101,7 @@ func TestCommandLine_ErrorsNameTheWayOut(t *testing.T) {
 		"keys rotate -secrets -dir " + dir:     "there are no keys in " + dir + ": name the folder of",
 		"restore":                              "-help",
 		"restore a -table b -to c":             `restore takes flags only, not "a"`,
-		"serve -demo false":                    `serve takes flags only, not "false"; write the value of a switch behind =`,
+		"serve -demo false":                    `not "false"; write the value of a switch behind =`,
 		"read-bill x":                          `read-bill takes flags only, not "x"`,
 	} {
 		var out bytes.Buffer

@@ -16,7 +16,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"slices"
 	"syscall"
 
 	"lamplighter.dev/functions"
@@ -55,9 +54,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if len(args) == 0 {
 		args = []string{"help"}
 	}
-	if args[0] == "help" && len(args) > 1 { // as in `lamplighter help audit verify`
-		return run(ctx, append(slices.Clone(args[1:]), "-help"), stdout, stderr)
-	}
+	args = helpLast(args)
 	if asked, err := printAsked(args, usage, stdout); asked {
 		return err
 	}

@@ -322,13 +322,14 @@ func TestOddsOfGuessing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	withResets := codes + passwords + 5*ofOnePassword
 	for _, figure := range []string{
 		fmt.Sprintf("| codes, by strangers | %d, of both purposes together |", codeGuesses[stranger].PerYear),
 		fmt.Sprintf("| codes, from the owner's own sources | %d |", codeGuesses[knownSource].PerYear),
 		fmt.Sprintf("| the password, by strangers | %d |", passwordGuesses[stranger].PerYear),
 		fmt.Sprintf("| the password, from the owner's own sources | %d, and", passwordGuesses[knownSource].PerYear),
 		fmt.Sprintf("| **together** | | | **%.1f × 10⁻⁵** |", 1e5*(codes+passwords)),
-		fmt.Sprintf("five resets of the password in the year (%.1f × 10⁻⁵)", 1e5*(codes+passwords+5*ofOnePassword)),
+		fmt.Sprintf("five resets of the password in the year (%.1f × 10⁻⁵)", 1e5*withResets),
 	} {
 		if !strings.Contains(string(page), figure) {
 			t.Errorf("docs/security.md does not say %q", figure)

@@ -49,7 +49,8 @@ func TestIAM_EachFunctionReachesItsOwnObjects(t *testing.T) {
 		}
 		for _, bucket := range []string{"ArchiveArn", "LineItemsArn", "AnchorsArn"} {
 			for _, action := range []string{
-				"s3:DeleteBucket", "s3:PutBucketPolicy", "s3:PutBucketObjectLockConfiguration", "s3:PutLifecycleConfiguration",
+				"s3:DeleteBucket", "s3:PutBucketPolicy", "s3:PutBucketObjectLockConfiguration",
+				"s3:PutLifecycleConfiguration",
 			} {
 				id.check(false, iampolicy.Request{Action: action, Resource: bucket})
 			}

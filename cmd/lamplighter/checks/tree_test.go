@@ -15,13 +15,14 @@ import (
 
 // topLevel are the names at the top of the repository. Everything else lives in one of these folders.
 var topLevel = []string{
-	".ci", ".gitignore", ".golangci.yml", "CONTRIBUTING.md", "Makefile", "README.md", "cdk.json", "cmd", "docs", "events",
-	"functions", "go.mod", "go.sum", "infra", "openapi.yaml", "samconfig.toml", "shared", "statemachines", "template.yaml",
+	".ci", ".gitignore", ".golangci.yml", "CONTRIBUTING.md", "Makefile", "README.md", "cdk.json", "cmd", "docs",
+	"events", "functions", "go.mod", "go.sum", "infra", "openapi.yaml", "samconfig.toml", "shared", "statemachines",
+	"template.yaml",
 }
 
 // keptPrivately maps files that look like files of one person or one machine to the reason why they are committed.
 var keptPrivately = map[string]string{
-	"shared/testkit/samltest/testdata/idp.pem": "the identity provider of tests signs with it, and no service trusts it",
+	"shared/testkit/samltest/testdata/idp.pem": "the identity provider of tests signs with it; no service trusts it",
 }
 
 // privateName matches names of files that hold keys, stores, settings or logs of one machine.
@@ -41,11 +42,12 @@ func objection(path string, text []byte) string {
 	top, _, _ := strings.Cut(path, "/")
 	switch {
 	case !slices.Contains(topLevel, top):
-		return "the top level is fixed: move it into one of the folders, or add it to topLevel and say why in the commit"
+		return "the top level is fixed: move it into one of the folders, or add it to topLevel and say why"
 	case keptPrivately[path] != "":
 		return ""
 	case privateName.MatchString(filepath.Base(path)):
-		return "its name is that of a key, a store, a setting or a log of one machine: delete it, or name it in keptPrivately"
+		return "its name is that of a key, a store, a setting or a log of one machine: delete it, or name it in " +
+			"keptPrivately"
 	case privateKey.Match(text):
 		return "it holds a private key: delete it and replace the key; a test makes its own key"
 	}

@@ -36,8 +36,8 @@ func (s *Service) explainDemoPassword(err error) error {
 	if !fault.Is(err, fault.Invalid) {
 		return fmt.Errorf("make the demo user: %w", err)
 	}
-	return fmt.Errorf("the password of the demo in %s is not acceptable: %w: write another one into the file, or delete "+
-		"the file for a random one", filepath.Join(s.dir, DemoPasswordFile), err)
+	return fmt.Errorf("the password of the demo in %s is not acceptable: %w: write another one into the file, or "+
+		"delete the file for a random one", filepath.Join(s.dir, DemoPasswordFile), err)
 }
 
 // newDemoPassword returns a random password of 100 bits in four groups, which a person can type and which needs no

@@ -59,8 +59,8 @@ func refuseLostKeys(o Options, store string) error {
 	for _, name := range []string{pepperKeyFile, secretsKeyFile} {
 		path := filepath.Join(o.keysFolder(), name)
 		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("the key file %s is missing, and the store %s cannot be used without it: restore it from "+
-				"your copy of the keys, or move the store away to start empty", path, store)
+			return fmt.Errorf("the key file %s is missing, and the store %s cannot be used without it: restore it "+
+				"from your copy of the keys, or move the store away to start empty", path, store)
 		}
 	}
 	return nil
@@ -87,8 +87,8 @@ func refuseOtherPepper(o Options, store table.Store, pepper []byte) error {
 	case err != nil:
 		return fmt.Errorf("read which pepper the store has: %w", err)
 	case was != now:
-		return fmt.Errorf("the key file %s belongs to another store, or is damaged: restore the one that %s was written "+
-			"with from your copy of the keys", filepath.Join(o.keysFolder(), pepperKeyFile), storePath(o))
+		return fmt.Errorf("the key file %s belongs to another store, or is damaged: restore the one that %s was "+
+			"written with from your copy of the keys", filepath.Join(o.keysFolder(), pepperKeyFile), storePath(o))
 	}
 	return nil
 }
@@ -108,6 +108,9 @@ func (o Options) keysFolder() string { return filepath.Join(o.Dir, "keys") }
 // newPlatform returns the platform of this process.
 func newPlatform(o Options, store table.Store) (*platform.Platform, error) {
 	k, err := openKeys(o)
+	if err == nil {
+		err = refuseOtherPepper(o, store, k.pepper)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +118,8 @@ func newPlatform(o Options, store table.Store) (*platform.Platform, error) {
 	inbox := archive.NewFolderInbox(dir, o.BaseURL, k.pepper, o.Clock)
 	return &platform.Platform{
 		Table: o.limited(store), Clock: o.Clock, Log: o.Log,
-		Sealer: seal.NewEnvelope(observedKey{k.secrets, o.Observer}), Tokens: token.NewJWTs(k.tokens, o.BaseURL, o.Clock),
+		Sealer:   seal.NewEnvelope(observedKey{k.secrets, o.Observer}),
+		Tokens:   token.NewJWTs(k.tokens, o.BaseURL, o.Clock),
 		Resolver: o.DNS, Archive: observedFiles{archive.NewFolder(dir), o.Observer}, Inbox: inbox, Outbox: inbox,
 		Vault: observedVault{archive.NewFolderVault(o.anchors()), o.Observer}, AnchorKeys: k.tokens,
 		Lines: observedFiles{archive.NewFolder(filepath.Join(o.Dir, lineItemsFolder)), o.Observer},

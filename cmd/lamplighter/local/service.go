@@ -134,9 +134,6 @@ func (s *Service) open(o Options) error {
 	if s.Platform, err = newPlatform(o, store); err != nil {
 		return err
 	}
-	if err = refuseOtherPepper(o, store, s.Platform.Settings.Pepper); err != nil {
-		return err
-	}
 	s.unverified = newUnverified(o.Dir)
 	if !providers.Complete {
 		s.Platform.Pending = &pending{o.Compilation, s.unverified}

@@ -24,8 +24,8 @@ var objectRights = map[string][]string{
 	},
 	"auditanchor": {"Get anchor", "Put anchor"},
 	"billingsync": {
-		"Delete answer", "Delete line items", "Delete upload", "Get answer", "Get line items", "Get upload", "Put answer",
-		"Put line items",
+		"Delete answer", "Delete line items", "Delete upload", "Get answer", "Get line items", "Get upload",
+		"Put answer", "Put line items",
 	},
 	"exporter":    {"Delete export", "Get answer", "Get line items", "Put export"},
 	"links":       {"Get export", "Put upload"},
@@ -41,8 +41,8 @@ func TestIAM_EachFunctionReachesItsOwnObjects(t *testing.T) {
 					iampolicy.Request{Action: "s3:" + verb + "Object", Resource: key})
 			}
 			for _, action := range []string{
-				"s3:DeleteObjectVersion", "s3:PutObjectRetention", "s3:PutObjectLegalHold", "s3:BypassGovernanceRetention",
-				"s3:PutObjectAcl",
+				"s3:DeleteObjectVersion", "s3:PutObjectRetention", "s3:PutObjectLegalHold",
+				"s3:BypassGovernanceRetention", "s3:PutObjectAcl",
 			} {
 				id.check(false, iampolicy.Request{Action: action, Resource: key})
 			}
@@ -58,7 +58,7 @@ func TestIAM_EachFunctionReachesItsOwnObjects(t *testing.T) {
 	})
 }
 
-// The keys that sign access tokens sign for those who issue tokens, and the keys of anchors for the worker of the night.
+// The keys of access tokens sign for the functions that issue tokens, and the keys of anchors for auditanchor.
 func TestIAM_FewFunctionsSign(t *testing.T) {
 	const key = "arn:aws:kms:eu-west-1:123456789012:key/signs"
 	signers := map[string][]string{"lamplighter-tokens": {"auth", "sso"}, "lamplighter-anchors": {"auditanchor"}}
@@ -83,7 +83,7 @@ func TestIAM_FewFunctionsSign(t *testing.T) {
 func TestIAM_FunctionsReadNoQueue(t *testing.T) {
 	each(t, func(id identity) {
 		id.check(false, iampolicy.Request{Action: "sqs:SendMessage", Resource: "StoppedExecutionsArn"})
-		for _, action := range []string{"sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:PurgeQueue", "sqs:DeleteQueue"} {
+		for _, action := range []string{"sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:PurgeQueue"} {
 			id.check(false, iampolicy.Request{Action: action, Resource: "DeadLettersArn"})
 		}
 	})

@@ -56,6 +56,7 @@ type proof struct {
 func auditVerify(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer) error {
 	p := &proof{walk: audit.Walk{Exported: true}, stdin: stdin, out: stdout}
 	f := newCommandFlags("lamplighter audit verify")
+	f.operands = "FILE..."
 	f.StringVar(&p.head, "head", "",
 		"a hash that was kept from an earlier look (hash of GET /audit-logs/verify); it has to occur")
 	p.anchors.flags(f.FlagSet)
@@ -63,8 +64,11 @@ func auditVerify(ctx context.Context, args []string, stdin io.Reader, stdout io.
 	if err := f.parseArgs(args, stdout); err != nil {
 		return ignoreHelp(err)
 	}
-	if f.NArg() == 0 {
-		return errors.New("audit verify wants files: run lamplighter audit -help to see which")
+	switch {
+	case f.NArg() == 0:
+		return errors.New("audit verify wants files: run lamplighter audit verify -help to see which")
+	case p.row != 0 && p.head == "":
+		return errors.New("-row is of -head: it is the number of the row that had the hash; name the hash with -head")
 	}
 	if err := p.anchors.read(ctx); err != nil {
 		return err

@@ -267,7 +267,7 @@ func TestAuditSaysWhatItWants(t *testing.T) {
 		"no such file":                       {"verify", filepath.Join(dir, "none")},
 		"either -org ID or -system N":        {"export", "-dir", dir},
 		"from 0 to 15":                       {"export", "-dir", dir, "-system", "16"},
-		"store.db: no such file":             {"export", "-dir", dir, "-org", "org_1"},
+		"there is no store in":               {"export", "-dir", dir, "-org", "org_1"},
 		"flag provided but not defined: -no": {"export", "-no"},
 	} {
 		if err := runAudit(t.Context(), args, io.Discard, io.Discard); err == nil ||

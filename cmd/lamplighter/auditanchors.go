@@ -48,7 +48,10 @@ func (a *anchorProof) read(ctx context.Context) error {
 	if a.folder == "" && a.org == "" && a.keys == "" {
 		return nil
 	}
-	if a.folder == "" || a.org == "" {
+	switch {
+	case a.folder == "" && a.org == "":
+		return errors.New("-keys is of -anchors: name the anchors with -anchors and -org")
+	case a.folder == "" || a.org == "":
 		return errors.New("audit verify wants -anchors and -org together")
 	}
 	keys, err := readKeys(a.keys)

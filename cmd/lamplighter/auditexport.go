@@ -94,7 +94,11 @@ func (s *source) open() (table.Store, func() error, error) {
 		return table.NewDynamoDB(table.Remote{Table: s.table, Endpoint: s.endpoint}), func() error { return nil }, nil
 	}
 	path := filepath.Join(s.dir, "store.db")
-	if _, err := os.Stat(path); err != nil {
+	switch _, err := os.Stat(path); {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil, fmt.Errorf("there is no store in %s: name the folder of `lamplighter serve` with -dir, or a "+
+			"table with -table", s.dir)
+	case err != nil:
 		return nil, nil, fmt.Errorf("open store: %w", err)
 	}
 	e, err := table.Open(path, table.Options{SweepEvery: -1})

@@ -60,6 +60,58 @@ func TestCommandLine_ABadFlagIsOneLineWithTheWayToTheHelp(t *testing.T) {
 	}
 }
 
+// A person adds -h to a command line that did not work, wherever the cursor is.
+func TestCommandLine_FlagsMayStandBehindOperands(t *testing.T) {
+	for args, want := range map[string]string{
+		"audit verify export.ndjson -h": "lamplighter audit verify",
+		"audit verify a b --help":       "lamplighter audit verify",
+		"audit verify a --version":      version + "\n", "work unpark id -h": "lamplighter work unpark",
+		"mails redrive id -help": "lamplighter mails redrive", "restore backups -h": "lamplighter restore",
+		"serve now -h": "lamplighter serve", "openapi x -version": version + "\n",
+		"read-bill -h": "lamplighter read-bill",
+		"help":         "usage: lamplighter", "help serve": "lamplighter serve", "help audit": "lamplighter audit",
+		"help audit verify": "lamplighter audit verify", "help keys rotate": "lamplighter keys rotate",
+	} {
+		var out, complaints bytes.Buffer
+		if err := run(t.Context(), strings.Fields(args), &out, &complaints); err != nil || complaints.Len() > 0 ||
+			!strings.Contains(out.String(), want) {
+			t.Errorf("%s: %v, %s\nit prints\n%s", args, err, complaints.String(), out.String())
+		}
+	}
+}
+
+// The message of an error is printed behind "lamplighter: ". It names what is wrong and the way out.
+func TestCommandLine_ErrorsNameTheWayOut(t *testing.T) {
+	dir := t.TempDir()
+	for args, want := range map[string]string{
+		"bad":                                  `there is no command "bad": run lamplighter -help`,
+		"help bad":                             `there is no command "bad": run lamplighter -help`,
+		"-bad":                                 `there is no flag "-bad" before the command: run lamplighter -help`,
+		"audit bad":                            `audit has no command "bad": run lamplighter audit -help`,
+		"audit verify":                         "audit verify wants files: run lamplighter audit verify -help",
+		"audit verify -row 3 f":                "-row is of -head",
+		"audit verify -keys k f":               "-keys is of -anchors",
+		"audit verify -org o f":                "-anchors and -org together",
+		"audit verify f -anchors":              "flag needs an argument: -anchors: run lamplighter audit verify -help",
+		"audit export extra -org o":            `audit export takes flags only, not "extra"`,
+		"audit export -dir " + dir + " -org o": "there is no store in " + dir + ": name the folder of",
+		"work parked -dir " + dir:              "there is no store in " + dir + ": name the folder of",
+		"keys list -dir " + dir:                "there are no keys in " + dir + ": name the folder of",
+		"keys rotate -dir " + dir:              "there are no keys in " + dir + ": name the folder of",
+		"keys rotate -secrets -dir " + dir:     "there are no keys in " + dir + ": name the folder of",
+		"restore":                              "-help",
+		"restore a -table b -to c":             `restore takes flags only, not "a"`,
+		"serve -demo false":                    `not "false"; write the value of a switch behind =`,
+		"read-bill x":                          `read-bill takes flags only, not "x"`,
+	} {
+		var out bytes.Buffer
+		err := run(t.Context(), strings.Fields(args), &out, &out)
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: the error is %v; want it to say %q", args, err, want)
+		}
+	}
+}
+
 func TestCommandLine_NamesForRequestsHaveNoPort(t *testing.T) {
 	for hosts, want := range map[string]string{
 		"lamps.example.com":             "",

@@ -1,11 +1,14 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -66,6 +69,27 @@ func TestServe_MakesARandomDemoPasswordAndKeepsIt(t *testing.T) {
 	}
 	if passwords[0] == passwords[1] || len(passwords[0]) < 20 {
 		t.Errorf("two folders have the passwords %q", passwords)
+	}
+}
+
+// Somebody who writes a password of their own into the file gets commands that work, too.
+func TestWelcome_QuotesTheDemoPassword(t *testing.T) {
+	for _, password := range []string{"abcde-fghij-klmno", `it's "quoted" $HOME \n`, "<ümlaut> & `id`"} {
+		var out bytes.Buffer
+		made := local.Demo{Password: password}
+		if err := welcome(&out, choices{demo: true}, "http://127.0.0.1:1", made, 0); err != nil {
+			t.Fatal(err)
+		}
+		_, word, _ := strings.Cut(out.String(), "    -d ")
+		word, _, _ = strings.Cut(word, " | sed")
+		printed, err := exec.CommandContext(t.Context(), "sh", "-c", "printf %s "+word).Output() //nolint:gosec // ours
+		var body struct{ Email, Password string }
+		if err == nil {
+			err = json.Unmarshal(printed, &body)
+		}
+		if err != nil || body.Email != local.DemoEmail || body.Password != password {
+			t.Errorf("the shell makes %s of %s: %v", printed, word, err)
+		}
 	}
 }
 

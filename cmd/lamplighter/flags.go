@@ -81,9 +81,6 @@ func parseFlags(args []string, stdout io.Writer) (choices, error) {
 	if c.smtp == "" { // not the flag's default: -help shows defaults, and there is a password in it
 		c.smtp = os.Getenv("LAMPLIGHTER_SMTP_URL")
 	}
-	if f.NArg() > 0 {
-		return c, fmt.Errorf("serve takes flags only, not %q", f.Arg(0))
-	}
 	var err error
 	if c.epoch, err = platform.ParseEpoch(*epoch, clock.System{}.Now()); err != nil {
 		return c, fmt.Errorf("-epoch: %w", err)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"path/filepath"
 	"time"
 
@@ -35,6 +36,14 @@ func runKeys(args []string, out io.Writer) error {
 	if err != nil {
 		return ignoreHelp(err)
 	}
+	if err = c.change(out); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("there are no keys in %s: name the folder of `lamplighter serve` with -dir", c.dir)
+	}
+	return err
+}
+
+// change lists or rotates the keys.
+func (c keyChoices) change(out io.Writer) error {
 	tokens := filepath.Join(c.dir, "keys", "tokens.pem")
 	switch now := (clock.System{}).Now(); {
 	case c.command == "list":
@@ -66,13 +75,11 @@ func parseKeys(args []string, out io.Writer) (keyChoices, error) {
 	if err := f.parseArgs(args[1:], out); err != nil {
 		return c, err
 	}
-	return c, c.check(f.Args())
+	return c, c.check()
 }
 
-func (c keyChoices) check(rest []string) error {
+func (c keyChoices) check() error {
 	switch {
-	case len(rest) > 0:
-		return fmt.Errorf("keys %s takes flags only, not %q", c.command, rest[0])
 	case c.secrets && (c.now || c.revoke):
 		return errors.New("-now and -revoke are for the keys of access tokens: a key of secrets is used at once, and " +
 			"the old ones still have to open what they sealed")

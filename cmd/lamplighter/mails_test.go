@@ -46,8 +46,8 @@ func TestMails_ListsAndRedrivesWhatWasGivenUp(t *testing.T) {
 		t.Errorf("%v: %s", err, out)
 	}
 	for command, says := range map[string]string{
-		"redrive":        "wants some",
-		"dead mail_1":    "takes no ids",
+		"redrive":        "wants ids, which lamplighter mails dead lists",
+		"dead mail_1":    "takes flags only",
 		"redrive mail_2": "whoever needs one asks for another",
 		"redrive mail_9": `no mail "mail_9" was given up`,
 	} {

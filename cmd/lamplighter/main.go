@@ -54,6 +54,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if len(args) == 0 {
 		args = []string{"help"}
 	}
+	args = helpLast(args)
 	if asked, err := printAsked(args, usage, stdout); asked {
 		return err
 	}
@@ -71,10 +72,18 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	case "restore":
 		return runRestore(ctx, args[1:], stdout)
 	case readBill: // for this program itself, which starts it
-		return confinedbill.Serve(ctx, os.Stdin, stdout)
+		return serveBills(ctx, args[1:], stdout)
 	default:
 		return printText(args, stdout)
 	}
+}
+
+// serveBills runs the command readBill.
+func serveBills(ctx context.Context, args []string, stdout io.Writer) error {
+	if err := newCommandFlags("lamplighter "+readBill).parseArgs(args, stdout); err != nil {
+		return ignoreHelp(err)
+	}
+	return confinedbill.Serve(ctx, os.Stdin, stdout)
 }
 
 // printText runs a command that only prints a text.
@@ -90,9 +99,6 @@ func printText(args []string, stdout io.Writer) error {
 	f := newCommandFlags("lamplighter " + args[0])
 	if err := f.parseArgs(args[1:], stdout); err != nil {
 		return ignoreHelp(err)
-	}
-	if f.NArg() > 0 {
-		return fmt.Errorf("%s takes no arguments, not %.64q", f.Name(), f.Arg(0))
 	}
 	_, err := stdout.Write(text())
 	return err

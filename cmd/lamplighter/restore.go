@@ -48,9 +48,9 @@ func parseRestore(args []string, out io.Writer) (restoreChoices, error) {
 	if err := f.parseArgs(args, out); err != nil {
 		return c, err
 	}
-	if c.remote.Table == "" || c.to == "" || f.NArg() > 0 {
-		return c, errors.New(
-			"restore wants -table, whose backups are read, and -to, the name of the table that is made")
+	if c.remote.Table == "" || c.to == "" {
+		return c, errors.New("restore wants -table, whose backups are read, and -to, the name of the table that is " +
+			"made: run lamplighter restore -help")
 	}
 	if at == "" {
 		return c, nil

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -204,6 +206,20 @@ func mails(c choices) string {
 	return filepath.Join(c.dir, "mails") + ", and their codes here"
 }
 
+// quoteLogin returns the body of a log-in of the demo user as one word of a shell. Users may choose the password.
+func quoteLogin(password string) string {
+	body := fmt.Sprintf(`{"email":%s,"password":%s}`, quoteJSON(local.DemoEmail), quoteJSON(password))
+	return "'" + strings.ReplaceAll(body, "'", `'\''`) + "'"
+}
+
+func quoteJSON(text string) string {
+	b, err := json.Marshal(text)
+	if err != nil { // strings can always be encoded
+		panic(err)
+	}
+	return string(b)
+}
+
 // printer writes lines and keeps the first error.
 type printer struct {
 	out io.Writer
@@ -219,8 +235,7 @@ func (p *printer) line(format string, args ...any) {
 // demo prints commands that work when a user pastes them one after the other.
 func (p *printer) demo(base string, made local.Demo) {
 	p.line(`  TOKEN=$(curl -s %s/auth/login -H 'Content-Type: application/json' \`, base)
-	p.line(`    -d '{"email":"%s","password":"%s"}' | sed 's/.*"accessToken":"\([^"]*\)".*/\1/')`, local.DemoEmail,
-		made.Password)
+	p.line(`    -d %s | sed 's/.*"accessToken":"\([^"]*\)".*/\1/')`, quoteLogin(made.Password))
 	p.line(`  curl -s '%s/resources?status=running&limit=3' -H "Authorization: Bearer $TOKEN"`, base)
 	if made.UID == "" {
 		p.line(`  curl -s %s/resources/summary -H "Authorization: Bearer $TOKEN"`, base)

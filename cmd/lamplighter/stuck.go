@@ -29,12 +29,15 @@ func (c stuckCommand) run(ctx context.Context, args []string, stdout io.Writer) 
 	var s source
 	f := newCommandFlags("lamplighter " + c.name + " " + args[0])
 	s.flags(f.FlagSet)
+	if args[0] == c.retry {
+		f.operands = "ID..."
+	}
 	if err := f.parseArgs(args[1:], stdout); err != nil {
 		return ignoreHelp(err)
 	}
-	if retries := args[0] == c.retry; retries != (f.NArg() > 0) {
-		return fmt.Errorf("%[1]s %[2]s takes no ids, and %[1]s %[3]s wants some: run lamplighter %[1]s -help", c.name,
-			c.list, c.retry)
+	if args[0] == c.retry && f.NArg() == 0 {
+		return fmt.Errorf("%[1]s %[2]s wants ids, which lamplighter %[1]s %[3]s lists: run lamplighter %[1]s -help",
+			c.name, c.retry, c.list)
 	}
 	store, closing, err := s.open() //nolint:contextcheck // it opens a file, and nothing waits for it
 	if err != nil {

@@ -50,8 +50,8 @@ func TestWork_ListsAndUnparksWhatWasParked(t *testing.T) {
 		t.Errorf("%v: %s", err, out)
 	}
 	for args, says := range map[string]string{
-		"unpark":              "wants some",
-		"parked act_1":        "takes no ids",
+		"unpark":              "wants ids, which lamplighter work parked lists",
+		"parked act_1":        "takes flags only",
 		"unpark act_1":        "repeat the original request",
 		"unpark act_9":        `no work "act_9" is parked`,
 		"unpark job_1 act_10": `no work "act_10" is parked`,

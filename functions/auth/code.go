@@ -111,8 +111,11 @@ func (s *service) countIssued(o codeOrder) []table.Write {
 	return counts
 }
 
+// possibleCodes is how many codes there are, all with the same probability.
+const possibleCodes = 1_000_000
+
 func (s *service) newCode(o codeOrder) (table.Write, string, error) {
-	n, err := rand.Int(rand.Reader, big.NewInt(1_000_000))
+	n, err := rand.Int(rand.Reader, big.NewInt(possibleCodes))
 	if err != nil {
 		return table.Write{}, "", fmt.Errorf("make a code: %w", err)
 	}

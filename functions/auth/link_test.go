@@ -1,9 +1,11 @@
 package auth
 
 import (
+	"fmt"
 	"math"
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -306,15 +308,32 @@ func TestCodes_OfASignUpMayBeGuessedAtByStrangers(t *testing.T) {
 	h.want(200, "POST", "/auth/login", map[string]any{"email": ada, "password": fresh})
 }
 
-// TestOddsOfGuessing computes the probability of docs/security.md from the limits.
+// TestOddsOfGuessing computes the probability of docs/security.md from the limits, and finds its figures there.
 func TestOddsOfGuessing(t *testing.T) {
-	codes := float64(codeGuesses[stranger].PerYear+codeGuesses[knownSource].PerYear) / 1e6
+	codes := float64(codeGuesses[stranger].PerYear+codeGuesses[knownSource].PerYear) / possibleCodes
 	const bits = 24 // of a password: see docs/security.md
 	ofOnePassword := float64(passwordGuesses[knownSource].PerYear) / math.Exp2(bits)
 	passwords := float64(passwordGuesses[stranger].PerYear)/math.Exp2(bits) + ofOnePassword
 	t.Logf("codes %.3g, passwords %.3g, after each reset %.3g", codes, passwords, ofOnePassword)
 	if total := codes + passwords + 5*ofOnePassword; total > 1e-4 {
 		t.Errorf("%g a year, with five resets of the password", total)
+	}
+	page, err := os.ReadFile("../../docs/security.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	withResets := codes + passwords + 5*ofOnePassword
+	for _, figure := range []string{
+		fmt.Sprintf("| codes, by strangers | %d, of both purposes together |", codeGuesses[stranger].PerYear),
+		fmt.Sprintf("| codes, from the owner's own sources | %d |", codeGuesses[knownSource].PerYear),
+		fmt.Sprintf("| the password, by strangers | %d |", passwordGuesses[stranger].PerYear),
+		fmt.Sprintf("| the password, from the owner's own sources | %d, and", passwordGuesses[knownSource].PerYear),
+		fmt.Sprintf("| **together** | | | **%.1f × 10⁻⁵** |", 1e5*(codes+passwords)),
+		fmt.Sprintf("five resets of the password in the year (%.1f × 10⁻⁵)", 1e5*withResets),
+	} {
+		if !strings.Contains(string(page), figure) {
+			t.Errorf("docs/security.md does not say %q", figure)
+		}
 	}
 }
 

@@ -102,6 +102,15 @@ func TestFirewall_StandsBeforeTheAPI(t *testing.T) {
 	if rate.Action["Block"] == nil || rate.Statement["RateBasedStatement"]["AggregateKeyType"] != "IP" {
 		t.Errorf("no rule limits the requests of one source: %+v", rate)
 	}
+	limit := rate.Statement["RateBasedStatement"]
+	if fmt.Sprintf("%v %v", limit["Limit"], limit["EvaluationWindowSec"]) != "3000 300" {
+		t.Errorf("a source may send %v requests in %v s; docs/operations/deploy.md says 3,000 in five minutes",
+			limit["Limit"], limit["EvaluationWindowSec"])
+	}
+	if left := fmt.Sprint(limit["ScopeDownStatement"]); strings.Count(left, "SearchString") != 1 ||
+		!strings.Contains(left, "NotStatement") || !strings.Contains(left, "SearchString:/webhooks/") {
+		t.Errorf("the limit leaves out %s, where only webhooks come from few sources", left)
+	}
 	common := rules["ManagedRuleGroupStatement"]
 	if common.Statement["ManagedRuleGroupStatement"]["Name"] != "AWSManagedRulesCommonRuleSet" ||
 		fmt.Sprint(common.OverrideAction) != "map[None:map[]]" {

@@ -11,7 +11,7 @@ import (
 )
 
 // checks is the number of security checks of the service.
-const checks = 90
+const checks = 100
 
 var (
 	checkRow  = regexp.MustCompile(`(?m)^\| (\d+) \| [^|]+ \| ([^|]+) \|$`)

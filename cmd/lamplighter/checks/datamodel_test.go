@@ -26,9 +26,9 @@ func readDataModel(t *testing.T) string {
 	return string(b)
 }
 
-// laptop are the partitions of the process on a laptop, which is no function: the embedded workflow engine and the
-// change feed.
-var laptop = []string{"WF#RUN", "WF#X#*", "FEED#mailer", "FEED#notifier"}
+// laptop are the partitions of the process on a laptop, which is no function: the embedded workflow engine, the change
+// feed, and the mark of the pepper.
+var laptop = []string{"WF#RUN", "WF#X#*", "FEED#mailer", "FEED#notifier", "KEYS#LAPTOP"}
 
 // TestDataModel_HasThePartitionsThatFunctionsDeclare compares the tables of docs/data-model.md with the declarations,
 // in both directions.

@@ -159,7 +159,7 @@ func TestEdge_AnswersMalformedRequestsWithTheInterfacesError(t *testing.T) {
 		"a length that is none":      {"POST / HTTP/1.1\r\n" + host + "Content-Length: x\r\n\r\n", 400, "malformed"},
 		"an encoding that is unknown": {
 			"POST / HTTP/1.1\r\n" + host + "Transfer-Encoding: brotli\r\n\r\n", 501,
-			"Not Impl",
+			"Transfer-Encoding has another value than chunked",
 		},
 		"a header of 100 KiB": {
 			"GET / HTTP/1.1\r\n" + host + "A: " + strings.Repeat("a", 100<<10) + "\r\n\r\n", 431, "64 KiB",

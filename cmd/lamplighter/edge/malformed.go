@@ -101,6 +101,8 @@ func explain(status int, detail string) string {
 		return "the request line and the headers together are longer than 64 KiB"
 	case status == http.StatusExpectationFailed:
 		return "the header Expect has another value than 100-continue"
+	case status == http.StatusNotImplemented:
+		return "the header Transfer-Encoding has another value than chunked"
 	case detail != "":
 		return "the request is malformed: " + detail
 	case status == http.StatusBadRequest:

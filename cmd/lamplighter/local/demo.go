@@ -68,7 +68,7 @@ func (s *Service) Demo(ctx context.Context, base string) (Demo, error) {
 		return Demo{}, err
 	}
 	if _, err := auth.EnsureVerifiedUser(ctx, s.Platform, DemoEmail, password, "Demo"); err != nil {
-		return Demo{}, fmt.Errorf("make the demo user with the password in %s: %w", DemoPasswordFile, err)
+		return Demo{}, s.explainDemoPassword(err)
 	}
 	made := Demo{Password: password}
 	c := NewClient(base)

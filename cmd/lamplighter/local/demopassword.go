@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/seal"
 )
 
@@ -28,6 +29,15 @@ func DemoPassword(dir string) (string, error) {
 		return "", fmt.Errorf("the password of the demo: %w", err)
 	}
 	return strings.TrimSpace(string(b)), nil
+}
+
+// explainDemoPassword returns the error of making the demo user, with the way out if its password is not acceptable.
+func (s *Service) explainDemoPassword(err error) error {
+	if !fault.Is(err, fault.Invalid) {
+		return fmt.Errorf("make the demo user: %w", err)
+	}
+	return fmt.Errorf("the password of the demo in %s is not acceptable: %w: write another one into the file, or "+
+		"delete the file for a random one", filepath.Join(s.dir, DemoPasswordFile), err)
 }
 
 // newDemoPassword returns a random password of 100 bits in four groups, which a person can type and which needs no

@@ -115,6 +115,21 @@ func TestDemo_LeavesItsDataAloneWhenItsUserIsRefused(t *testing.T) {
 	}
 }
 
+func TestDemo_NamesTheFileOfAnUnacceptablePassword(t *testing.T) {
+	s := openForDemo(t)
+	path := filepath.Join(s.dir, DemoPasswordFile)
+	for _, password := range []string{"", "short"} {
+		if err := os.WriteFile(path, []byte(password+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := s.Demo(t.Context(), "http://127.0.0.1")
+		if err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "delete the file") ||
+			!strings.Contains(err.Error(), "12 to 128") {
+			t.Errorf("%q: %v", password, err)
+		}
+	}
+}
+
 func TestDemoPassword_IsReadOnlyFromAFileOfItsOwner(t *testing.T) {
 	dir := t.TempDir()
 	first, err := DemoPassword(dir)

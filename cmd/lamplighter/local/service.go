@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
@@ -198,19 +199,30 @@ func (o Options) mailRate() int {
 	return 0
 }
 
-// store opens the store: the named table, or else the embedded store.
+// store opens the store: the named table, or else the embedded store. It makes the keys of a new embedded store first,
+// so that an existing store without keys has lost them.
 func (s *Service) store(o Options) (table.Store, error) {
 	if o.Remote.Table != "" {
 		o.Remote.Clock = o.Clock
 		return table.NewDynamoDB(o.Remote), nil
 	}
-	e, err := table.Open(filepath.Join(o.Dir, "store.db"),
-		table.Options{NoSync: o.NoSync, Clock: o.Clock, Layout: platform.Layout})
+	path := storePath(o)
+	_, err := os.Stat(path)
+	isNew := errors.Is(err, fs.ErrNotExist)
+	if isNew {
+		if _, err = openKeys(o); err != nil {
+			return nil, err
+		}
+	}
+	e, err := table.Open(path, table.Options{NoSync: o.NoSync, Clock: o.Clock, Layout: platform.Layout})
 	if err != nil {
 		return nil, err
 	}
 	s.close = append(s.close, e.Close)
-	return e, nil
+	if isNew {
+		return e, nil
+	}
+	return e, refuseLostKeys(o, path)
 }
 
 // limited returns the store for the functions, with the limits of o if it has any. The workflow engine has its rows

@@ -67,7 +67,8 @@ func (k *KeyFile) reread() error {
 	if k.keys == nil || !bytes.Equal(b, k.content) {
 		private, keys, err := parseKeys(b)
 		if err != nil {
-			return fmt.Errorf("read signing keys %s: %w", k.path, err)
+			return fmt.Errorf("read signing keys %s: %w: restore the file, or move it away for a new key, which ends "+
+				"every session", k.path, err)
 		}
 		k.private, k.keySchedule = private, keySchedule{keys: keys}
 	}

@@ -173,6 +173,25 @@ func TestDelivery_OfSeveralMonthsThatFailTellsEachOfThem(t *testing.T) {
 	}
 }
 
+// The messages of thirteen months have no room, so the last months are only named.
+func TestDelivery_OfAllMonthsThatFailNamesEachOfThem(t *testing.T) {
+	s, how := newRetold(t)
+	how.change = func(d *cloud.Delivery) {
+		month := d.Period.Format("2006-01")
+		replaceFile(month, header+charge("x", month, "01"))(d)
+	}
+	s.verify()
+	got := s.status()
+	for n := range 13 {
+		if month := november.Add(-n).String(); !strings.Contains(got.Message, month) {
+			t.Errorf("%s is missing: %s", month, got.Message)
+		}
+	}
+	if strings.Count(got.Message, "; and 202") < 5 || len(got.Message) > 1300 {
+		t.Errorf("%d bytes: %s", len(got.Message), got.Message)
+	}
+}
+
 func TestDelivery_WithABrokenManifestFails(t *testing.T) {
 	s, how := newRetold(t)
 	before := s.periods()["2026-10"]
@@ -183,7 +202,7 @@ func TestDelivery_WithABrokenManifestFails(t *testing.T) {
 	}
 	s.verify()
 	got := s.status()
-	if got.Status != "failed" || got.Message != "schema: s3://bills/daily-Manifest.json: it is not a manifest" {
+	if got.Status != "failed" || got.Message != "schema: 2026-10: s3://bills/daily-Manifest.json: it is not a manifest" {
 		t.Errorf("%+v", got)
 	}
 	s.Equal("October", s.periods()["2026-10"].Fingerprint, before.Fingerprint)

@@ -63,7 +63,7 @@ func (w *worker) importAccount(ctx context.Context, in Share) (Share, error) {
 			return s.in, nil
 		}
 	}
-	if err = s.note(billimport.Reachability, err); err != nil {
+	if err = s.note(stepOfListing(err), err); err != nil {
 		return in, err
 	}
 	if err = errors.Join(s.end(ctx, all), s.noteSynced(ctx)); err != nil || !s.entry.TriedAt.IsZero() {

@@ -37,6 +37,15 @@ func (s *session) noteMonth(month string, step billimport.Step, err error) error
 	return nil
 }
 
+// stepOfListing returns the step of an error of the list of deliveries: manifests that cannot be read are there, so the
+// account does not wait for its first export.
+func stepOfListing(err error) billimport.Step {
+	if err != nil && cloud.ClassOf(err) == cloud.Invalid {
+		return billimport.Schema
+	}
+	return billimport.Reachability
+}
+
 // messageOfMonth returns the message of the error of a month, which names the month.
 func messageOfMonth(month string, err error) string {
 	message := messageOf(err)

@@ -83,6 +83,7 @@ func TestUpload_OfAMonthInTheFutureIsRefused(t *testing.T) {
 type retold struct {
 	cloud.Provider
 	change func(*cloud.Delivery)
+	broken error // of the list of deliveries
 }
 
 func (r *retold) Connect(ctx context.Context, a cloud.Account) (cloud.Conn, error) {
@@ -102,6 +103,9 @@ type retoldConn struct {
 // Deliveries returns the changed deliveries.
 func (c *retoldConn) Deliveries(ctx context.Context, from time.Time) ([]cloud.Delivery, error) {
 	all, err := c.bills.Deliveries(ctx, from)
+	if c.broken != nil {
+		return nil, c.broken
+	}
 	for i := range all {
 		if c.change != nil {
 			c.change(&all[i])
@@ -206,6 +210,18 @@ func TestDelivery_WithABrokenManifestFails(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	s.Equal("October", s.periods()["2026-10"].Fingerprint, before.Fingerprint)
+}
+
+// A new account whose manifests cannot be read does not wait for its first export.
+func TestDelivery_WithBrokenManifestsAloneFails(t *testing.T) {
+	how := &retold{broken: cloud.ErrInvalid("s3://bills/daily-Manifest.json: it is not a manifest")}
+	s := newFixtureWith(t, cloud.Providers{simulated.Name: how})
+	how.Provider = simulated.New(s.Table, s.clk)
+	s.connect()
+	if got := s.status(); got.Status != "failed" || !strings.HasPrefix(got.Message, "schema: ") ||
+		!strings.Contains(got.Message, "it is not a manifest") {
+		t.Errorf("%+v", got)
+	}
 }
 
 // TestDelivery_OfOverlappingBillingPeriods: an export of October that also holds the period from September 15 on.

@@ -57,8 +57,8 @@ func checkCost(d *cloud.Delivery, p costPair) error {
 	if p.had.IsZero() || !p.have.IsZero() || p.other.IsZero() {
 		return nil
 	}
-	return fault.New(fault.Invalid, "%s: its files of %s cost come to 0, and the month has %s %s; the month stays as it "+
-		"was: run both exports again", name(d), p.name, p.had.Fixed(2), p.currency)
+	return fault.New(fault.Invalid, "%s: its files of %s cost come to 0, and the month has %s %s; the month stays as "+
+		"it was: run both exports again", name(d), p.name, p.had.Fixed(2), p.currency)
 }
 
 // rowsOf returns the number of charges that were added.

@@ -206,7 +206,8 @@ func TestDelivery_WithABrokenManifestFails(t *testing.T) {
 	}
 	s.verify()
 	got := s.status()
-	if got.Status != "failed" || got.Message != "schema: 2026-10: s3://bills/daily-Manifest.json: it is not a manifest" {
+	if got.Status != "failed" ||
+		got.Message != "schema: 2026-10: s3://bills/daily-Manifest.json: it is not a manifest" {
 		t.Errorf("%+v", got)
 	}
 	s.Equal("October", s.periods()["2026-10"].Fingerprint, before.Fingerprint)

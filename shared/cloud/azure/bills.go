@@ -124,8 +124,8 @@ func manifestsSince(blobs []blob, from time.Time) []blob {
 	return out[:min(len(out), maxRuns)]
 }
 
-// readRuns reads manifests, newest first, and returns the error of each. A manifest that cannot be read does not prevent
-// reading the others, and it is no error if a newer run of the same days can be read.
+// readRuns reads manifests, newest first, and returns the error of each. A manifest that cannot be read does not
+// prevent reading the others, and it is no error if a newer run of the same days can be read.
 func (k container) readRuns(ctx context.Context, e billExport, manifests []blob) ([]run, []error) {
 	all, errs := make([]run, len(manifests)), make([]error, len(manifests))
 	cloud.InParallel(len(manifests), width, func(i int) {

@@ -230,7 +230,10 @@ func TestDeliveries_WithSeveralManifestsThatAreNoneNameEach(t *testing.T) {
 		files  int
 		notice string
 	}{
-		{1, "20260101-20260131/x/manifest.json"}, {1, "not found"}, {1, "20260331/x/manifest.json"}, {1, "not found"},
+		{1, "20260101-20260131/x/manifest.json"},
+		{1, "not found"},
+		{1, "20260331/x/manifest.json"},
+		{1, "not found"},
 		{0, "20260501-20260531/x/manifest.json"},
 	} {
 		d := got[i]

@@ -18,7 +18,8 @@ const (
 
 // otherKinds are kinds of files that people upload in place of bills.
 var otherKinds = []kind{
-	{"\xff\xfe", isUTF16}, {"\xfe\xff", isUTF16},
+	{"\xff\xfe", isUTF16},
+	{"\xfe\xff", isUTF16},
 	{"%PDF", "it is a PDF document, probably an invoice; deliver the cost export of the vendor as CSV, JSON lines or " +
 		"Parquet"},
 	{"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", isWorkbook},
@@ -58,8 +59,8 @@ func checkSeparator(b *bufio.Reader) error {
 	head, _ := b.Peek(b.Size())
 	line, _, _ := bytes.Cut(head, []byte("\n"))
 	if bytes.HasPrefix(line, []byte("sep=")) {
-		return fault.New(fault.Invalid, "its first line is %.40q, which only Excel reads; deliver it without that line, "+
-			"with commas between its columns", bytes.TrimSpace(line))
+		return fault.New(fault.Invalid, "its first line is %.40q, which only Excel reads; deliver it without that "+
+			"line, with commas between its columns", bytes.TrimSpace(line))
 	}
 	line = withoutQuoted(line)
 	commas := bytes.Count(line, []byte(","))

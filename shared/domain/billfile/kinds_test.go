@@ -36,7 +36,7 @@ func TestRead_FilesOfOtherKindsAreNamed(t *testing.T) {
 	for name, c := range map[string]struct{ content, says string }{
 		"a PDF":                 {"%PDF-1.7\n%\xe2\xe3", "it is a PDF document"},
 		"an HTML page":          {"\n <!DOCTYPE html><html>", "it is an HTML or XML page"},
-		"a JSON array":          {"\ufeff[\n{\"BilledCost\": 1}]", "it is a JSON array; deliver one JSON object on each"},
+		"a JSON array":          {"\ufeff[\n{\"BilledCost\": 1}]", "it is a JSON array; deliver one JSON object"},
 		"semicolons":            {columns, "its columns are separated by semicolons"},
 		"semicolons, quoted":    {`"BilledCost";"Effective, cost";"BillingCurrency"` + "\n", "separated by semicolons"},
 		"tabs":                  {strings.ReplaceAll(columns, ";", "\t"), "its columns are separated by tabs"},
@@ -48,7 +48,7 @@ func TestRead_FilesOfOtherKindsAreNamed(t *testing.T) {
 		"an image":              {"\x89PNG\r\n\x1a\n", "it is an image"},
 		"Avro":                  {"Obj\x01\x04", "it is an Avro file; deliver it as Parquet"},
 		"a program":             {"\x7fELF\x02\x00\x00", "it is neither text in UTF-8 nor a Parquet file"},
-		"an archive of tar":     {"bill.csv\x00\x00\x00\x00" + columns, "it is neither text in UTF-8 nor a Parquet file"},
+		"an archive of tar":     {"bill.csv\x00\x00\x00\x00" + columns, "it is neither text in UTF-8 nor a Parquet"},
 		"columns are missing":   {"BilledCost,EffectiveCost\n1,1\n", "columns are missing: BillingCurrency"},
 		"columns of no FOCUS":   {"a,b\n1,2\n", "it has none of the columns of FOCUS, but a, b; deliver"},
 		"JSON of something else": {

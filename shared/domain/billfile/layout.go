@@ -90,12 +90,12 @@ func uploadedForm(columns []string) (cloud.BillForm, error) {
 	}
 	for _, s := range signs {
 		if s.own != "" && has.all(s.columns) {
-			return "", fault.New(fault.Invalid, "it is %s; connect the account, which imports its reports, or upload an "+
-				"export in the columns of FOCUS", s.own)
+			return "", fault.New(fault.Invalid, "it is %s; connect the account, which imports its reports, or upload "+
+				"an export in the columns of FOCUS", s.own)
 		}
 	}
-	return "", fault.New(fault.Invalid, "it has none of the columns of FOCUS, but %s; deliver an export in the columns "+
-		"of FOCUS, such as BilledCost and ChargePeriodStart", listed(columns))
+	return "", fault.New(fault.Invalid, "it has none of the columns of FOCUS, but %s; deliver an export in the "+
+		"columns of FOCUS, such as BilledCost and ChargePeriodStart", listed(columns))
 }
 
 // detect returns the first layout whose sign columns all exist.

@@ -39,7 +39,9 @@ func TestRate_OfFargate(t *testing.T) {
 		"with 100 GiB of ephemeral storage, 80 above the free ones": {
 			"launch_type=FARGATE" + half + ";task_storage_gib=100", 2, cloud.Running, "49.0049", "",
 		},
-		"with the free storage":    {"launch_type=FARGATE" + half + ";task_storage_gib=20", 2, cloud.Running, "36.0401", ""},
+		"with the free storage": {
+			"launch_type=FARGATE" + half + ";task_storage_gib=20", 2, cloud.Running, "36.0401", "",
+		},
 		"a stopped service":        {"launch_type=FARGATE" + half, 0, cloud.Stopped, "0.0000", ""},
 		"Fargate Spot":             {"launch_type=FARGATE_SPOT" + half, 2, cloud.Running, "", "Fargate Spot"},
 		"Fargate and Fargate Spot": {"launch_type=FARGATE,FARGATE_SPOT" + half, 2, cloud.Running, "", "several"},

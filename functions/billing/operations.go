@@ -58,7 +58,7 @@ func (s *service) importOperations(g *rest.Group) {
 		Status:   http.StatusAccepted,
 		Statuses: []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict},
 		Summary:  "Import a file of any vendor in FOCUS columns",
-		Description: "PUT the file (CSV, JSON lines or Parquet, also gzipped) to uploadURL before expiresAt; the " +
+		Description: "PUT the file (CSV or JSON lines, also gzipped, or Parquet) to uploadURL before expiresAt; the " +
 			"import starts when the upload is complete. A file that BigQuery extracts as JSON from a table of Google " +
 			"Cloud's standard or detailed billing export is read too. Each billing period in the file replaces the " +
 			"earlier data of the vendor, or of the account, for that period as a whole. Poll statusURL.",

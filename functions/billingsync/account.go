@@ -6,7 +6,6 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"lamplighter.dev/shared/cloud"
@@ -64,7 +63,7 @@ func (w *worker) importAccount(ctx context.Context, in Share) (Share, error) {
 			return s.in, nil
 		}
 	}
-	if err = s.note(billimport.Reachability, err); err != nil {
+	if err = s.note(stepOfListing(err), err); err != nil {
 		return in, err
 	}
 	if err = errors.Join(s.end(ctx, all), s.noteSynced(ctx)); err != nil || !s.entry.TriedAt.IsZero() {
@@ -177,56 +176,6 @@ func pauseOf(err error) int {
 		return overtaken
 	}
 	return 0
-}
-
-// noteBroken records the manifest of a month that cannot be read.
-func (s *session) noteBroken(month string, d *cloud.Delivery) error {
-	if !d.Broken {
-		return nil
-	}
-	return s.noteMonth(month, billimport.Schema, fault.New(fault.Invalid, "%s", d.Notice))
-}
-
-// note records an error that an early retry cannot mend, and returns nil for it. It returns every other error.
-func (s *session) note(step billimport.Step, err error) error { return s.noteMonth("", step, err) }
-
-// noteMonth is note for the error of a month. The failure tells the errors of all months, the newest first.
-func (s *session) noteMonth(month string, step billimport.Step, err error) error {
-	e, told := errors.AsType[*cloud.Error](err)
-	switch {
-	case err == nil:
-		return nil
-	case told && e.Class.Retryable(), !told && !fault.Is(err, fault.Invalid):
-		return err
-	case s.in.Failure == nil:
-		s.in.Failure = &billimport.Failure{Step: step, Message: messageOf(err), At: s.p.Clock.Now()}
-	default:
-		s.in.Failure.Message = addMessage(s.in.Failure.Message, strings.TrimSpace(month+" "+string(step))+": "+
-			messageOf(err))
-	}
-	return nil
-}
-
-// addMessage appends the message of a further failure. When there is no room for it, the message ends in "…".
-func addMessage(message, more string) string {
-	const separator, cut = "; ", "; …"
-	switch {
-	case strings.HasSuffix(message, cut):
-		return message
-	case len(message)+len(separator)+len(more) > longest:
-		return message + cut
-	}
-	return message + separator + more
-}
-
-// longest is the maximum length of a stored message in bytes.
-const longest = 1000
-
-func messageOf(err error) string {
-	if e, told := errors.AsType[*cloud.Error](err); told {
-		return fault.CleanText(e.Error(), longest)
-	}
-	return fault.CleanText(fault.Message(err), longest)
 }
 
 // noteImported updates the costs of resources and then records that a month was imported.

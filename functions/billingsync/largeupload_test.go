@@ -204,6 +204,40 @@ func TestLargeUpload_ReplacedMeanwhileIsReadFromItsBeginning(t *testing.T) {
 	}
 }
 
+// A file that is replaced after its first months are imported would give the months of two files.
+func TestLargeUpload_ReplacedBetweenTwoReadingsFails(t *testing.T) {
+	r := seed.Random(t)
+	limits := billingsync.Limits{PartLines: 1 << 20, OpenMonths: 1, OpenLines: 1 << 20}
+	s := newFixture(t)
+	content := uploadOf(r, 3, 40, false)
+	jobID := s.offer("acme", content)
+	amount, _, _ := strings.Cut(strings.TrimPrefix(content, largeHeader), ",")
+	digit := string(amount[len(amount)-1]) // the address is for a file of the same length
+	other := strings.Replace(content, amount+",", amount[:len(amount)-1]+string('0'+(digit[0]-'0'+1)%10)+",", 1)
+	(&killpoint.Lives{}).Run(s.In("org_a"), t, func(ctx context.Context, p *killpoint.Process) error {
+		mine, stored := p.Platform(s.Platform), 0
+		mine.Inbox = mortalInbox{s.inbox, p}
+		mine.Lines = slowFiles{mortalFiles{s.Lines, p}, s.clk, func() {
+			if stored++; stored == 2 { // the line items of the second month
+				s.Must(s.inbox.Put(ctx, "org_a/uploads/"+jobID, func(to io.Writer) error {
+					_, err := io.WriteString(to, other)
+					return err
+				}))
+			}
+		}}
+		return s.uploadService(limits).Run(ctx, mine)
+	})
+	got := apitest.Data[billing.ImportedFile](s.Call(alice, "GET /billing/imports/"+jobID, nil))
+	if got.Status != "failed" || len(got.Errors) != 1 || len(got.Periods) != 2 || !strings.Contains(
+		got.Errors[0].Message, "was replaced while it was imported") {
+		t.Errorf("%+v", got)
+	}
+	s.Workflow = s.engine
+	s.Call(alice, "DELETE /billing/imports/"+jobID, nil).Want(202)
+	s.idle()
+	s.Equal("months after the withdrawal", len(s.periods()), 0)
+}
+
 func TestLargeUpload_KilledAtAnyStepIsImportedExactly(t *testing.T) {
 	race.SkipRepetition(t)
 	content := uploadOf(seed.Random(t), 5, 150, true)

@@ -83,6 +83,7 @@ func TestUpload_OfAMonthInTheFutureIsRefused(t *testing.T) {
 type retold struct {
 	cloud.Provider
 	change func(*cloud.Delivery)
+	broken error // of the list of deliveries
 }
 
 func (r *retold) Connect(ctx context.Context, a cloud.Account) (cloud.Conn, error) {
@@ -102,6 +103,9 @@ type retoldConn struct {
 // Deliveries returns the changed deliveries.
 func (c *retoldConn) Deliveries(ctx context.Context, from time.Time) ([]cloud.Delivery, error) {
 	all, err := c.bills.Deliveries(ctx, from)
+	if c.broken != nil {
+		return nil, c.broken
+	}
 	for i := range all {
 		if c.change != nil {
 			c.change(&all[i])
@@ -112,7 +116,7 @@ func (c *retoldConn) Deliveries(ctx context.Context, from time.Time) ([]cloud.De
 
 // OpenBill opens a file. The name of a file of the test is its content.
 func (c *retoldConn) OpenBill(ctx context.Context, d cloud.Delivery, f cloud.BillFile) (cloud.BillReader, error) {
-	if strings.Contains(f.Name, "BilledCost,") {
+	if strings.Contains(f.Name, "\n") {
 		return content{bytes.NewReader([]byte(f.Name))}, nil
 	}
 	return c.bills.OpenBill(ctx, d, f)
@@ -173,6 +177,25 @@ func TestDelivery_OfSeveralMonthsThatFailTellsEachOfThem(t *testing.T) {
 	}
 }
 
+// The messages of thirteen months have no room, so the last months are only named.
+func TestDelivery_OfAllMonthsThatFailNamesEachOfThem(t *testing.T) {
+	s, how := newRetold(t)
+	how.change = func(d *cloud.Delivery) {
+		month := d.Period.Format("2006-01")
+		replaceFile(month, header+charge("x", month, "01"))(d)
+	}
+	s.verify()
+	got := s.status()
+	for n := range 13 {
+		if month := november.Add(-n).String(); !strings.Contains(got.Message, month) {
+			t.Errorf("%s is missing: %s", month, got.Message)
+		}
+	}
+	if strings.Count(got.Message, "; and 202") < 5 || len(got.Message) > 1300 {
+		t.Errorf("%d bytes: %s", len(got.Message), got.Message)
+	}
+}
+
 func TestDelivery_WithABrokenManifestFails(t *testing.T) {
 	s, how := newRetold(t)
 	before := s.periods()["2026-10"]
@@ -183,10 +206,23 @@ func TestDelivery_WithABrokenManifestFails(t *testing.T) {
 	}
 	s.verify()
 	got := s.status()
-	if got.Status != "failed" || got.Message != "schema: s3://bills/daily-Manifest.json: it is not a manifest" {
+	if got.Status != "failed" ||
+		got.Message != "schema: 2026-10: s3://bills/daily-Manifest.json: it is not a manifest" {
 		t.Errorf("%+v", got)
 	}
 	s.Equal("October", s.periods()["2026-10"].Fingerprint, before.Fingerprint)
+}
+
+// A new account whose manifests cannot be read does not wait for its first export.
+func TestDelivery_WithBrokenManifestsAloneFails(t *testing.T) {
+	how := &retold{broken: cloud.ErrInvalid("s3://bills/daily-Manifest.json: it is not a manifest")}
+	s := newFixtureWith(t, cloud.Providers{simulated.Name: how})
+	how.Provider = simulated.New(s.Table, s.clk)
+	s.connect()
+	if got := s.status(); got.Status != "failed" || !strings.HasPrefix(got.Message, "schema: ") ||
+		!strings.Contains(got.Message, "it is not a manifest") {
+		t.Errorf("%+v", got)
+	}
 }
 
 // TestDelivery_OfOverlappingBillingPeriods: an export of October that also holds the period from September 15 on.

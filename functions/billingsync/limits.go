@@ -69,11 +69,7 @@ func countOf(rows int64) string {
 
 // checkRows returns an error if the delivery has more rows than can be imported, for manifests without numbers of rows.
 func (p *period) checkRows() error {
-	var rows int64
-	for _, t := range p.sums.Totals() {
-		rows += t.Rows
-	}
-	if rows <= maxRows {
+	if rowsOf(p.sums) <= maxRows {
 		return nil
 	}
 	return fault.New(fault.Invalid, "%s of this bill has more than %d charges, which is the limit of a month: export "+

@@ -48,24 +48,13 @@ func (s *session) importMonth(ctx context.Context, d *cloud.Delivery) (billimpor
 	if err = s.checkTotal(ctx, d, b.sums); err != nil {
 		return billimport.Totals, err
 	}
-	if err = checkRows(d, rows, b.sums); err != nil {
+	if err = checkEmptied(d, rows, b.sums); err != nil {
 		return billimport.Totals, err
 	}
 	if err = b.commit(ctx); isIn(err) {
 		err = nil
 	}
 	return billimport.Reachability, err
-}
-
-// checkRows returns an error for a delivery without rows that would replace a month with rows. Providers deliver a
-// header alone when an export was set up anew, or failed.
-func checkRows(d *cloud.Delivery, rows int64, b *cost.Builder) error {
-	if had := b.Replaced().Rows; rows == 0 && had > 0 {
-		return fault.New(fault.Invalid,
-			"%s: its files have no rows, only headers, and the month has %d rows; the month "+
-				"stays as it was: run the export again", name(d), had)
-	}
-	return nil
 }
 
 // isIn reports whether err says that the delivery, or a later one, is already imported.

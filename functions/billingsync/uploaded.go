@@ -111,7 +111,7 @@ func (r *uploaded) read(ctx context.Context) error {
 			return err
 		}
 	}
-	return nil
+	return r.checkContent(ctx, &got)
 }
 
 // linesEvery is the number of charges between two looks at the number of lines.

@@ -151,7 +151,8 @@ func tellClusters(tw *awstwin.Cloud) {
 		`{"launchType":"FARGATE","taskDefinition":"api:7",`+
 			`"deploymentConfiguration":{"deploymentCircuitBreaker":{"enable":true}}}`)
 	tw.Tell("ecs:DescribeTaskDefinition",
-		`{"taskDefinition":{"cpu":"512","memory":"1024","runtimePlatform":{"cpuArchitecture":"ARM64"}}}`)
+		`{"taskDefinition":{"cpu":"512","memory":"1024","runtimePlatform":{"cpuArchitecture":"ARM64"},`+
+			`"ephemeralStorage":{"sizeInGiB":40}}}`)
 	tw.AddNodegroup(awstwin.Nodegroup{Cluster: "prod", Name: "spot", Region: region, Min: 1, Max: 3, Desired: 2})
 	tw.Describe("spot",
 		`{"capacityType":"SPOT","instanceTypes":["m6i.large"],"version":"1.29",`+
@@ -198,6 +199,7 @@ func TestFacts_AreAllToldThatTheRulesRead(t *testing.T) {
 		"aws-eks-nodegroup.version_lag":   "2\n",
 		"aws-redshift.manual_snapshot_gb": "2\n", "aws-ecs.cpu_units": "512\n",
 		"aws-ecs.task_vcpu": "0.5\n", "aws-ecs.task_gib": "1\n", "aws-ecs.launch_type": "FARGATE\n",
+		"aws-ecs.task_storage_gib":         "40\n",
 		"aws-asg.policy_count":             "1\n",
 		"aws-sagemaker-notebook.volume_gb": "50\n", "aws-redshift.manual_snapshot_days": "-1\n",
 	} {

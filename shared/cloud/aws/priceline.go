@@ -22,6 +22,7 @@ var usages = map[string]cloud.Price{
 	"Fargate-GB-Hours":                   {Key: "fargate/gib", Unit: cloud.PerHour},
 	"Fargate-ARM-vCPU-Hours:perCPU":      {Key: "fargate/arm/vcpu", Unit: cloud.PerHour},
 	"Fargate-ARM-GB-Hours":               {Key: "fargate/arm/gib", Unit: cloud.PerHour},
+	"Fargate-EphemeralStorage-GB-Hours":  {Key: "fargate/storage", Unit: cloud.PerHour},
 	"EBS:VolumeP-IOPS.gp3":               {Key: "ebs/gp3/iops", Unit: cloud.PerMonth},
 	"EBS:VolumeP-Throughput.gp3":         {Key: throughputKey, Unit: cloud.PerMonth},
 	"EBS:VolumeP-IOPS.piops":             {Key: "ebs/io1/iops", Unit: cloud.PerMonth},

@@ -39,10 +39,10 @@ func (c *conn) Deliveries(ctx context.Context, from time.Time) ([]cloud.Delivery
 	if err != nil {
 		return nil, err
 	}
-	newest := map[typedPeriod]cloud.Delivery{}
+	found := foundRuns{newest: map[typedPeriod]cloud.Delivery{}, broken: map[time.Time]error{}}
 	var why []error
 	for _, e := range exports {
-		if err := c.addRuns(ctx, e, monthOf(from), newest); err != nil {
+		if err := c.addRuns(ctx, e, monthOf(from), &found); err != nil {
 			if cloud.ClassOf(err).Retryable() && cloud.ClassOf(err) != cloud.Moving ||
 				cloud.ClassOf(err) == cloud.Refused {
 				return nil, err
@@ -53,10 +53,11 @@ func (c *conn) Deliveries(ctx context.Context, from time.Time) ([]cloud.Delivery
 			why = append(why, &cloud.Error{Class: cloud.NotFound, Code: "FailedExport", Message: e.notice})
 		}
 	}
-	out := joinRuns(newest)
+	out := joinRuns(found.newest)
 	if len(out) == 0 {
-		return nil, cmp.Or(append(why, noDelivery(c.account.Billing))...)
+		return nil, cmp.Or(append(append(found.brokenErrors(), why...), noDelivery(c.account.Billing))...)
 	}
+	out = found.markBroken(out)
 	if last := &out[len(out)-1]; len(why) > 0 && last.Notice == "" {
 		last.Notice, last.Broken = why[0].Error(), cloud.ClassOf(why[0]) == cloud.Invalid
 	}
@@ -77,7 +78,7 @@ func noDelivery(set cloud.BillSettings) error {
 }
 
 // addRuns adds the deliveries of the runs of an export.
-func (c *conn) addRuns(ctx context.Context, e billExport, from time.Time, newest map[typedPeriod]cloud.Delivery) error {
+func (c *conn) addRuns(ctx context.Context, e billExport, from time.Time, found *foundRuns) error {
 	k, err := c.billContainer(e.account, e.container)
 	if err != nil {
 		return err
@@ -94,19 +95,20 @@ func (c *conn) addRuns(ctx context.Context, e billExport, from time.Time, newest
 	for _, b := range blobs {
 		there[b.name] = b
 	}
-	runs, err := k.readRuns(ctx, e, manifestsSince(blobs, from))
+	manifests := manifestsSince(blobs, from)
+	runs, errs := k.readRuns(ctx, e, manifests)
 	for _, r := range runs {
 		d := k.deliveryOf(r, there, e)
 		for p := r.first; !p.After(r.last); p = p.AddDate(0, 1, 0) {
 			if d.Period = p; p.Before(from) {
 				continue
 			}
-			if have, ok := newest[typedPeriod{p, r.form}]; !ok || have.DeliveredAt.Before(d.DeliveredAt) {
-				newest[typedPeriod{p, r.form}] = d
+			if have, ok := found.newest[typedPeriod{p, r.form}]; !ok || have.DeliveredAt.Before(d.DeliveredAt) {
+				found.newest[typedPeriod{p, r.form}] = d
 			}
 		}
 	}
-	return err
+	return cmp.Or(found.addBroken(manifests, errs, from)...)
 }
 
 // manifestsSince returns the manifests that were written since then, newest first. A manifest is never older than its
@@ -122,9 +124,9 @@ func manifestsSince(blobs []blob, from time.Time) []blob {
 	return out[:min(len(out), maxRuns)]
 }
 
-// readRuns reads manifests, newest first. A manifest that cannot be read does not prevent reading the others, and it is
-// no error if a newer run of the same days can be read.
-func (k container) readRuns(ctx context.Context, e billExport, manifests []blob) ([]run, error) {
+// readRuns reads manifests, newest first, and returns the error of each. A manifest that cannot be read does not
+// prevent reading the others, and it is no error if a newer run of the same days can be read.
+func (k container) readRuns(ctx context.Context, e billExport, manifests []blob) ([]run, []error) {
 	all, errs := make([]run, len(manifests)), make([]error, len(manifests))
 	cloud.InParallel(len(manifests), width, func(i int) {
 		text, err := k.readBlob(ctx, manifests[i])
@@ -149,7 +151,7 @@ func (k container) readRuns(ctx context.Context, e billExport, manifests []blob)
 			}
 		}
 	}
-	return out, cmp.Or(errs...)
+	return out, errs
 }
 
 // deliveryOf makes a delivery of a run. A file that is listed and not there fails when it is opened.

@@ -210,6 +210,40 @@ func TestDeliveries_WithAManifestThatIsNone(t *testing.T) {
 	}
 }
 
+// Each month whose newest manifest cannot be read fails by itself, also when the export has a problem of its own.
+func TestDeliveries_WithSeveralManifestsThatAreNoneNameEach(t *testing.T) {
+	tw := &azuretwin.Cloud{}
+	e := exportOf("focus", "FocusCost")
+	e.Failed = "The storage account was not found."
+	tw.AddExport(e)
+	for m := 1; m <= 4; m++ {
+		runOf("focus", "FocusCost", m, "a").deliver(tw)
+	}
+	for _, days := range []string{"20260101-20260131", "20260301-20260331", "20260501-20260531"} {
+		tw.PutBlob(inCosts+"daily/focus/"+days+"/x/manifest.json", []byte("{"), month(6))
+	}
+	got, err := openBills(t, tw, cloud.BillSettings{}).Deliveries(t.Context(), month(1))
+	if err != nil || len(got) != 5 {
+		t.Fatalf("%+v, %v; want January to May", got, err)
+	}
+	for i, want := range []struct {
+		files  int
+		notice string
+	}{
+		{1, "20260101-20260131/x/manifest.json"},
+		{1, "not found"},
+		{1, "20260331/x/manifest.json"},
+		{1, "not found"},
+		{0, "20260501-20260531/x/manifest.json"},
+	} {
+		d := got[i]
+		if isBroken := strings.Contains(want.notice, "manifest"); d.Period != month(i+1) || d.Broken != isBroken ||
+			!strings.Contains(d.Notice, want.notice) || len(d.Files) != want.files {
+			t.Errorf("%+v; want %+v", d, want)
+		}
+	}
+}
+
 // Cost Management names three quotas. The call must wait for the one that is exhausted the longest.
 func TestControlTotal_WaitsForTheLongestOfThree(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -63,7 +63,7 @@ func (l *azureLayout) emit(to *reading) error {
 	}
 	c.RegionID = azureRegion(c.RegionID)
 	c.ResourceType = firstFilled(c.ResourceType, azureType(c.ResourceID))
-	if l.pricingCurrency != "USD" {
+	if !strings.EqualFold(l.pricingCurrency, "USD") {
 		l.rate.perDollar = money.Amount{} // a rate between other currencies
 	}
 	c.USDRate = l.rate.of(&l.cost)
@@ -129,7 +129,8 @@ func (l *azureLayout) listCost() money.Amount {
 	if l.listFilled {
 		return l.list
 	}
-	if !l.listPrice.IsZero() && (l.pricingCurrency == "" || l.pricingCurrency == l.out.BillingCurrency) {
+	isComparable := l.pricingCurrency == "" || strings.EqualFold(l.pricingCurrency, l.out.BillingCurrency)
+	if !l.listPrice.IsZero() && isComparable {
 		return l.listPrice.Mul(l.out.Quantity)
 	}
 	return l.cost

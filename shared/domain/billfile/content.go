@@ -21,9 +21,7 @@ var (
 	gzipMagic    = []byte{0x1f, 0x8b}
 	zipMagic     = []byte("PK\x03\x04")
 	parquetMagic = []byte("PAR1")
-	pdfMagic     = []byte("%PDF")
 	utf8Mark     = []byte("\xef\xbb\xbf")
-	utf16Marks   = [][]byte{{0xff, 0xfe}, {0xfe, 0xff}}
 )
 
 // openTable detects the content from the first bytes of a file. It returns io.EOF for an empty file. It reads only the
@@ -44,9 +42,6 @@ func openTable(r cloud.BillReader) (table, error) {
 		return openZip(packed)
 	case bytes.HasPrefix(magic, gzipMagic):
 		return openGzip(b, packed)
-	case bytes.Equal(magic, pdfMagic):
-		return nil, fault.New(fault.Invalid, "it is a PDF document, probably an invoice; deliver the cost export of "+
-			"the vendor as CSV, JSON lines or Parquet")
 	default:
 		return openText(b)
 	}
@@ -118,7 +113,7 @@ func openZip(r *countedReader) (table, error) {
 		return nil, err
 	}
 	if slices.ContainsFunc(z.File, func(f *zip.File) bool { return f.Name == "[Content_Types].xml" }) {
-		return nil, fault.New(fault.Invalid, "it is an Excel workbook; save its sheet as CSV UTF-8 and deliver that")
+		return nil, fault.New(fault.Invalid, isWorkbook)
 	}
 	if len(z.File) != 1 {
 		return nil, fault.New(fault.Invalid, "a zip of %d files; one file of a bill is wanted in it", len(z.File))
@@ -143,34 +138,15 @@ func firstCharacter(b *bufio.Reader) byte {
 	return 0
 }
 
-// otherSeparators are the characters that separate the columns of some exports in place of commas.
-var otherSeparators = map[byte]string{';': "semicolons", '\t': "tabs", '|': "vertical bars"}
-
-// checkSeparator returns an error if the first line of a text has no comma and several other separators.
-func checkSeparator(b *bufio.Reader) error {
-	head, _ := b.Peek(b.Size())
-	line, _, _ := bytes.Cut(head, []byte("\n"))
-	if bytes.IndexByte(line, ',') >= 0 {
-		return nil
-	}
-	for separator, name := range otherSeparators {
-		if bytes.Count(line, []byte{separator}) > 1 {
-			return fault.New(fault.Invalid, "its columns are separated by %s; deliver it with commas between its "+
-				"columns", name)
-		}
-	}
-	return nil
-}
-
 // openText distinguishes JSON from CSV by the first character that is not white space.
 func openText(r io.Reader) (table, error) {
 	b := bufio.NewReaderSize(r, 4096)
-	head, err := b.Peek(4)
-	if err != nil && !isEnd(err) {
+	if _, err := b.Peek(1); err != nil && !isEnd(err) {
 		return nil, err
 	}
-	if bytes.HasPrefix(head, utf16Marks[0]) || bytes.HasPrefix(head, utf16Marks[1]) {
-		return nil, fault.New(fault.Invalid, "the file is UTF-16; deliver it as UTF-8")
+	head, _ := b.Peek(b.Size()) // an error occurs again where the rows are read
+	if err := checkKind(head); err != nil {
+		return nil, err
 	}
 	if bytes.HasPrefix(head, utf8Mark) {
 		_, _ = b.Discard(len(utf8Mark))

@@ -70,7 +70,7 @@ func (l *focusLayout) emit(to *reading) error {
 			return err
 		}
 	}
-	if l.pricingCurrency != "" && l.pricingCurrency != "USD" {
+	if l.pricingCurrency != "" && !strings.EqualFold(l.pricingCurrency, "USD") {
 		l.rate.perDollar = money.Amount{} // a rate between other currencies
 	}
 	l.out.USDRate = l.rate.of(&l.out.BilledCost)

@@ -38,20 +38,29 @@ var (
 var signs = []struct {
 	create  func() layout
 	columns []string
+	own     string // names a provider's own form, which cannot be uploaded
 }{
-	{newFOCUSLayout, focusSign},
-	{newCURLayout, []string{"lineItem/LineItemType", "lineItem/UnblendedCost"}},
-	{newGoogleLayout, googleSign},
-	{newAzureLayout, []string{"CostInBillingCurrency", "MeterCategory"}},
-	{newAzureLayout, []string{"Cost", "MeterCategory"}},
-	{newAzureLayout, []string{"PreTaxCost", "MeterCategory"}},
+	{newFOCUSLayout, focusSign, ""},
+	{newCURLayout, []string{"lineItem/LineItemType", "lineItem/UnblendedCost"}, awsOwn},
+	{newGoogleLayout, googleSign, ""},
+	{newAzureLayout, []string{"CostInBillingCurrency", "MeterCategory"}, azureOwn},
+	{newAzureLayout, []string{"Cost", "MeterCategory"}, azureOwn},
+	{newAzureLayout, []string{"PreTaxCost", "MeterCategory"}, azureOwn},
 }
+
+const (
+	awsOwn   = "a Cost and Usage Report of AWS"
+	azureOwn = "an export of actual or amortized cost of Azure"
+)
 
 // newLayout returns the layout of a form, or of the columns when the form is empty, bound to the table.
 func newLayout(form cloud.BillForm, t table) (layout, error) {
 	columns, open := t.columns()
 	if form == cloud.UploadForm {
-		form = uploadedForm(columns)
+		var err error
+		if form, err = uploadedForm(columns); err != nil {
+			return nil, err
+		}
 	}
 	create, known := forms[form]
 	if form == "" {
@@ -70,13 +79,23 @@ func newLayout(form cloud.BillForm, t table) (layout, error) {
 }
 
 // uploadedForm returns the form of an uploaded file: that of Google's export if its columns are, else FOCUS, whose
-// missing columns are told.
-func uploadedForm(columns []string) cloud.BillForm {
+// missing columns are told. It returns an error for a file of another form.
+func uploadedForm(columns []string) (cloud.BillForm, error) {
 	has := plainNames(columns)
-	if has.all(googleSign) && !has.all(focusSign) {
-		return cloud.GoogleForm
+	switch {
+	case has.all(focusSign[:1]), has.all(focusSign[1:]):
+		return cloud.FOCUSForm, nil
+	case has.all(googleSign):
+		return cloud.GoogleForm, nil
 	}
-	return cloud.FOCUSForm
+	for _, s := range signs {
+		if s.own != "" && has.all(s.columns) {
+			return "", fault.New(fault.Invalid, "it is %s; connect the account, which imports its reports, or upload "+
+				"an export in the columns of FOCUS", s.own)
+		}
+	}
+	return "", fault.New(fault.Invalid, "it has none of the columns of FOCUS, but %s; deliver an export in the "+
+		"columns of FOCUS, such as BilledCost and ChargePeriodStart", listed(columns))
 }
 
 // detect returns the first layout whose sign columns all exist.

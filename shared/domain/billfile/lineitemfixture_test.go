@@ -95,6 +95,9 @@ func random(r *rand.Rand) bill.Charge {
 	case 2:
 		c.Quantity = money.MustParse("999999999999.9")
 		c.BilledCost = money.MustParse("-123456789.0000000000000000000000000001")
+	case 3: // it fits into its column, and its nearest whole unit has a digit more
+		c.Quantity = money.MustParse("999999999999.9")
+		c.BilledCost, c.EffectiveCost, c.ListCost = money.FromInt(1), money.FromInt(1), money.FromInt(1)
 	}
 	return c
 }

@@ -13,6 +13,7 @@ func TestRead_RatesAreThoseThatTheRowTells(t *testing.T) {
 	)
 	for name, tt := range map[string]struct{ content, want string }{
 		"Azure, from what it is priced in":     {azure + "s,2026-03-02,10,EUR,1,VM,USD,0.8,99,\n", "1.25"},
+		"Azure, priced in usd in lower case":   {azure + "s,2026-03-02,10,eur,1,VM,usd,0.8,,\n", "1.25"},
 		"Azure, from what it costs in dollars": {azure + "s,2026-03-02,10,EUR,1,VM,EUR,1,12.5,\n", "1.25"},
 		"Azure, a cost too small to tell":      {azure + "s,2026-03-02,0.009,EUR,1,VM,EUR,1,0.01,\n", "0"},
 		"Azure, a credit":                      {azure + "s,2026-03-02,-10,EUR,1,VM,EUR,1,-12.5,\n", "0"},
@@ -23,6 +24,8 @@ func TestRead_RatesAreThoseThatTheRowTells(t *testing.T) {
 			"10,10,EUR,2026-03-01T00:00:00Z,2026-03-02T00:00:00Z,Usage,USD,0.8,99\n", "1.25"},
 		"FOCUS of Azure, between other currencies": {focus +
 			"10,10,EUR,2026-03-01T00:00:00Z,2026-03-02T00:00:00Z,Usage,GBP,0.8,12.5\n", "1.25"},
+		"FOCUS of Azure, in lower case": {focus +
+			"10,10,eur,2026-03-01T00:00:00Z,2026-03-02T00:00:00Z,Usage,usd,0.8,\n", "1.25"},
 		"FOCUS without": {focus +
 			"10,10,EUR,2026-03-01T00:00:00Z,2026-03-02T00:00:00Z,Usage,,,\n", "0"},
 	} {

@@ -45,9 +45,9 @@ type reading struct {
 }
 
 // Read reads a file of a bill and passes each of its charges to take, which must not keep the pointer nor change the
-// charge. The content is CSV, JSON objects or Parquet, also gzipped or zipped. Read detects the type from the content
-// and does not rely on the name. The form may be empty if the columns identify it. They do not distinguish Azure's
-// actual from its amortized cost; such a file counts as actual.
+// charge. The content is Parquet, or CSV or JSON objects, also gzipped or zipped. Read detects the type from the
+// content and does not rely on the name. The form may be empty if the columns identify it. They do not distinguish
+// actual from amortized cost of Azure; such a file counts as actual.
 //
 // A row that cannot be read ends the reading, because a bill without it would be wrong: Read returns fault.Invalid
 // with the file, the row (from 1, without the header) and the reason. The same applies to a missing column, an invalid

@@ -1,8 +1,6 @@
 package billfile_test
 
 import (
-	"archive/zip"
-	"bytes"
 	"strings"
 	"testing"
 	"time"
@@ -62,50 +60,5 @@ func TestRead_CurrenciesInLowerCase(t *testing.T) {
 	charges, totals, err := readAll("focus", "f", focusRow("2026-03-01", "", "2026-03-02", "usd"))
 	if err != nil || charges[0].BillingCurrency != "USD" || totals.Months[0].Currency != "USD" {
 		t.Errorf("%+v, %+v, %v", charges, totals, err)
-	}
-}
-
-func TestRead_FilesOfOtherKindsAreNamed(t *testing.T) {
-	columns := "BilledCost;EffectiveCost;BillingCurrency\n1,5;1,5;EUR\n"
-	var workbook bytes.Buffer
-	z := zip.NewWriter(&workbook)
-	for _, name := range []string{"[Content_Types].xml", "xl/workbook.xml"} {
-		if _, err := z.Create(name); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	for name, c := range map[string]struct {
-		content string
-		says    string
-	}{
-		"a PDF":        {"%PDF-1.7\n%\xe2\xe3", "it is a PDF document"},
-		"an HTML page": {"\n <!DOCTYPE html><html>", "it is an HTML or XML page"},
-		"a JSON array": {
-			"\ufeff[\n{\"BilledCost\": 1}]",
-			"it is a JSON array; deliver one JSON object on each line",
-		},
-		"semicolons": {columns, "its columns are separated by semicolons"},
-		"semicolons, quoted": {
-			`"BilledCost";"EffectiveCost";"BillingCurrency"` + "\n",
-			"its columns are separated by semicolons",
-		},
-		"tabs":                {strings.ReplaceAll(columns, ";", "\t"), "its columns are separated by tabs"},
-		"an Excel workbook":   {workbook.String(), "it is an Excel workbook; save its sheet as CSV UTF-8"},
-		"columns are missing": {"BilledCost,EffectiveCost\n1,1\n", "columns are missing: BillingCurrency"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			for _, content := range [][]byte{[]byte(c.content), gzipped(t, []byte(c.content))} {
-				if name == "an Excel workbook" || name == "a PDF" {
-					content = []byte(c.content) // these are packed already
-				}
-				_, _, err := readAll("focus", "f", content)
-				if !fault.Is(err, fault.Invalid) || !strings.Contains(fault.Message(err), c.says) {
-					t.Errorf("%v; want %q", err, c.says)
-				}
-			}
-		})
 	}
 }

@@ -53,6 +53,7 @@ type Upload struct {
 	Late        int64        `json:"late,omitempty"`        // rows of cost.Late
 	Corrections int64        `json:"corrections,omitempty"` // rows of cost.Correction
 	Months      []string     `json:"months,omitempty"`
+	Content     string       `json:"content,omitempty"` // of a file that is read several times: a digest of its sums
 	Errors      []RowError   `json:"errors,omitempty"`
 	CreatedAt   time.Time    `json:"createdAt"`
 	ExpiresAt   time.Time    `json:"expiresAt"` // of the address

@@ -129,7 +129,7 @@ func wholeOf(measure string) string {
 		return "COUNT(*)"
 	}
 	return fmt.Sprintf("SUM(CASE WHEN x_ExactAmounts <> '' THEN CAST(split_part(split_part(x_ExactAmounts, ' ', %d), "+
-		"'.', 1) AS DECIMAL(38, 0)) ELSE CAST(%s AS DECIMAL(38, 0)) END)", n, castUnits(measure))
+		"'.', 1) AS DECIMAL(38, 0)) ELSE CAST(%s - %s AS DECIMAL(38, 0)) END)", n, measure, fraction(measure))
 }
 
 // restOf returns the sum of the fractions of a measure: each amount without its whole units (wholeOf).
@@ -142,12 +142,12 @@ func restOf(measure string) string {
 	places := "COALESCE(NULLIF(split_part(" + text + ", '.', 2), ''), '0')"
 	return "SUM(CASE WHEN x_ExactAmounts <> '' THEN CAST(concat(CASE WHEN starts_with(" + text +
 		", '-') THEN '-0.' ELSE '0.' END, " + places + ") AS DECIMAL(38, 30)) " +
-		"ELSE CAST(" + measure + " - " + castUnits(measure) + " AS DECIMAL(38, 30)) END)"
+		"ELSE CAST(" + fraction(measure) + " AS DECIMAL(38, 30)) END)"
 }
 
-// castUnits returns the value of a column in the nearest whole unit. A column has twelve digits before the point, and
-// the nearest unit one more.
-func castUnits(measure string) string { return "CAST(" + measure + " AS DECIMAL(13, 0))" }
+// fraction returns the value of a column without its whole units, with the sign of the value. The nearest whole unit in
+// its place could have a digit more than the column holds: that of 999999999999.9 does.
+func fraction(measure string) string { return "(" + measure + " % 1)" }
 
 // orderOf returns the sum of a measure to 16 places, by which groups are ordered.
 func orderOf(measure string) string {
@@ -167,5 +167,4 @@ func quoteAll(all []string) string {
 
 // quote returns a text as a literal. In the SQL of Athena only a quote ends a literal, and only another quote escapes
 // it.
-// one.
 func quote(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }

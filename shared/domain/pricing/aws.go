@@ -205,7 +205,17 @@ func rateFargate(c *calculation) {
 	}
 	c.addRunning("vCPU", key+"vcpu", c.number("task_vcpu").Mul(c.count("desired")))
 	c.addRunning("Memory", key+"gib", c.number("task_gib").Mul(c.count("desired")))
+	if c.word("task_storage_gib") == "" {
+		return // a task has freeTaskGiB unless its definition states more
+	}
+	if extra := above(c.number("task_storage_gib"), freeTaskGiB); extra.Sign() > 0 {
+		c.addRunning("Ephemeral storage above 20 GiB", "fargate/storage", extra.Mul(c.count("desired")))
+	}
 }
+
+// freeTaskGiB is the ephemeral storage of a task of Fargate that is not charged
+// (https://aws.amazon.com/fargate/pricing).
+const freeTaskGiB = 20
 
 func rateCache(c *calculation) {
 	c.add("Cache nodes ("+c.Class+")", "elasticache/"+c.Class+"/"+c.word("engine"), c.count("nodes"))

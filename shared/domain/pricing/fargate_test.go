@@ -14,7 +14,7 @@ func fargateTable(tb testing.TB) *pricing.Table {
 	t := &pricing.Table{}
 	for key, price := range map[string]string{
 		"fargate/vcpu": "0.04048", "fargate/gib": "0.004445",
-		"fargate/arm/vcpu": "0.03238", "fargate/arm/gib": "0.00356",
+		"fargate/arm/vcpu": "0.03238", "fargate/arm/gib": "0.00356", "fargate/storage": "0.000111",
 	} {
 		t.Add(cloud.Price{Key: key, Unit: cloud.PerHour, USD: amount(tb, price)})
 	}
@@ -35,6 +35,12 @@ func TestRate_OfFargate(t *testing.T) {
 		},
 		"the same on Graviton": {
 			"launch_type=FARGATE" + half + ";architecture=ARM64;os_family=LINUX", 2, cloud.Running, "28.8350", "",
+		},
+		"with 100 GiB of ephemeral storage, 80 above the free ones": {
+			"launch_type=FARGATE" + half + ";task_storage_gib=100", 2, cloud.Running, "49.0049", "",
+		},
+		"with the free storage": {
+			"launch_type=FARGATE" + half + ";task_storage_gib=20", 2, cloud.Running, "36.0401", "",
 		},
 		"a stopped service":        {"launch_type=FARGATE" + half, 0, cloud.Stopped, "0.0000", ""},
 		"Fargate Spot":             {"launch_type=FARGATE_SPOT" + half, 2, cloud.Running, "", "Fargate Spot"},

@@ -35,7 +35,7 @@ func askTasks(ctx context.Context, c ecsAPI, list []ecs.Service, found []cloud.R
 		case !ok:
 		case errs[at] != nil:
 			resource.NoteMissing(r.Facts, errs[at], "ecs:DescribeTaskDefinition", "architecture", "cpu_units",
-				"task_vcpu", "task_gib", "os_family")
+				"task_vcpu", "task_gib", "task_storage_gib", "os_family")
 		default:
 			addTask(r.Facts, got[at].TaskDefinition)
 		}
@@ -49,6 +49,9 @@ func addTask(f cloud.Facts, t *ecs.TaskDefinition) {
 	f["cpu_units"], f["architecture"], f["os_family"] = numberIn(sdk.ToString(t.Cpu)), "X86_64", "LINUX"
 	addTaskSize(f, "task_vcpu", t.Cpu)
 	addTaskSize(f, "task_gib", t.Memory)
+	if s := t.EphemeralStorage; s != nil {
+		f["task_storage_gib"] = float64(s.SizeInGiB)
+	}
 	p := t.RuntimePlatform
 	if p == nil {
 		return

@@ -11,7 +11,9 @@ import (
 )
 
 // factsOfPrices are facts that prices need, and no rule.
-var factsOfPrices = []string{"aws-ecs.task_vcpu", "aws-ecs.task_gib", "aws-ecs.os_family"}
+var factsOfPrices = []string{
+	"aws-ecs.task_vcpu", "aws-ecs.task_gib", "aws-ecs.task_storage_gib", "aws-ecs.os_family",
+}
 
 // The table is the project's own copy. Beside a checkout with the rules it is held against them.
 func TestFacts_AreThoseOfTheRules(t *testing.T) {

@@ -83,9 +83,15 @@ type Service struct {
 
 // TaskDefinition is a part of responses.
 type TaskDefinition struct {
-	Cpu             *string          `json:"cpu"`
-	Memory          *string          `json:"memory"`
-	RuntimePlatform *RuntimePlatform `json:"runtimePlatform"`
+	Cpu              *string           `json:"cpu"`
+	EphemeralStorage *EphemeralStorage `json:"ephemeralStorage"`
+	Memory           *string           `json:"memory"`
+	RuntimePlatform  *RuntimePlatform  `json:"runtimePlatform"`
+}
+
+// EphemeralStorage is a part of responses.
+type EphemeralStorage struct {
+	SizeInGiB int32 `json:"sizeInGiB"`
 }
 
 // CapacityProviderStrategyItem is a part of responses.

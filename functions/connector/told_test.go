@@ -2,10 +2,14 @@ package connector
 
 import (
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws"
+	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
@@ -39,5 +43,34 @@ func TestWhatACloudSaysReachesTheClient(t *testing.T) {
 				t.Errorf("kind %d: %s", fault.KindOf(err), fault.Message(err))
 			}
 		})
+	}
+}
+
+// What answers at an endpoint may be anything: a page, a proxy, another service.
+func TestVerify_SaysThatAnEndpointIsNoCloud(t *testing.T) {
+	page := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, "<html>nothing here</html>", http.StatusNotFound)
+	}))
+	defer page.Close()
+	options := aws.Options{Clock: clock.System{}, CustomEndpoints: true, PrivateAddresses: true}
+	conn, err := aws.New(options).Connect(t.Context(), cloud.Account{
+		AuthMethod: "static_keys", EndpointURL: page.URL,
+		Credentials: map[string]string{"accessKeyID": "A", "secretAccessKey": "b"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = verifyIdentity(t.Context(), conn, page.URL)
+	want := "endpointURL: " + page.URL + " answers HTTP 404, but not as a cloud does: check that it is the right one"
+	if !fault.Is(err, fault.Invalid) || fault.Message(err) != want {
+		t.Errorf("%s, want %s", fault.Message(err), want)
+	}
+}
+
+// A setting is named alone: "the account cannot be opened" and the operation add nothing to it.
+func TestClientFault_NamesASettingFirst(t *testing.T) {
+	err := clientFault(cloud.ErrInvalid("credentials.size is %q; it must be a number", "x"))
+	if want := `credentials.size is "x"; it must be a number`; fault.Message(err) != want {
+		t.Errorf("%s, want %s", fault.Message(err), want)
 	}
 }

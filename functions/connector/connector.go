@@ -126,8 +126,15 @@ func endpointFault(endpoint string, err error) error {
 // uncodedError is the code of an answer of AWS that has none.
 const uncodedError = "UnknownError"
 
-// networkReason returns the network's reason for err, without the names of calls around it, or all of err.
+// networkReason returns the network's reason for err, without the names of calls around it and the resolver's address,
+// or all of err.
 func networkReason(err error) string {
+	if e, ok := errors.AsType[*net.DNSError](err); ok {
+		if e.IsNotFound {
+			return "there is no host " + e.Name
+		}
+		return "the lookup of " + e.Name + " failed: " + e.Err
+	}
 	if e, ok := errors.AsType[*net.OpError](err); ok {
 		return e.Err.Error()
 	}

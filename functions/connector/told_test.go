@@ -1,6 +1,7 @@
 package connector
 
 import (
+	"errors"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -64,6 +65,26 @@ func TestVerify_SaysThatAnEndpointIsNoCloud(t *testing.T) {
 	want := "endpointURL: " + page.URL + " answers HTTP 404, but not as a cloud does: check that it is the right one"
 	if !fault.Is(err, fault.Invalid) || fault.Message(err) != want {
 		t.Errorf("%s, want %s", fault.Message(err), want)
+	}
+}
+
+// The SDKs name the calls around a failure of the network, and a resolver its address in our network.
+func TestVerify_SaysWhyNothingAnswersAtAnEndpoint(t *testing.T) {
+	refused := &net.OpError{Op: "dial", Net: "tcp", Err: errors.New("connect: connection refused")}
+	missing := &net.DNSError{Err: "no such host", Name: "cloud.example.com", Server: "10.0.0.2:53", IsNotFound: true}
+	slow := &net.DNSError{Err: "i/o timeout", Name: "cloud.example.com", Server: "10.0.0.2:53", IsTimeout: true}
+	for cause, want := range map[error]string{
+		refused:                                "connect: connection refused",
+		missing:                                "there is no host cloud.example.com",
+		slow:                                   "the lookup of cloud.example.com failed: i/o timeout",
+		&net.OpError{Op: "dial", Err: missing}: "there is no host cloud.example.com",
+	} {
+		err := endpointFault("https://cloud.example.com", &cloud.Error{
+			Class: cloud.Transient, Op: "sts:GetCallerIdentity", Message: "sent by 10.0.0.9", Err: cause,
+		})
+		if !fault.Is(err, fault.Invalid) || !strings.HasSuffix(fault.Message(err), ": "+want) {
+			t.Errorf("%v: %s, want %s", cause, fault.Message(err), want)
+		}
 	}
 }
 

@@ -133,7 +133,7 @@ func (a *anchorProof) result() string {
 }
 
 // readKeys reads public keys from a file with a set of JSON Web Keys or with PEM blocks; nil without a file.
-func readKeys(path string) (anchor.Keys, error) {
+func readKeys(path string) (anchor.Verify, error) {
 	if path == "" {
 		return nil, nil //nolint:nilnil // signatures are not verified then
 	}
@@ -147,7 +147,9 @@ func readKeys(path string) (anchor.Keys, error) {
 			return nil, fmt.Errorf("-keys %s: %w", path, err)
 		}
 	}
-	return func(context.Context) (jose.JSONWebKeySet, error) { return set, nil }, nil
+	return func(_ context.Context, typ, document string) ([]byte, error) {
+		return token.VerifyDocument(set, typ, document)
+	}, nil
 }
 
 // parsePublicKeys parses PEM blocks of public keys.

@@ -43,7 +43,7 @@ func Handler(p *platform.Platform) lambdacall.Handler {
 		if err := json.Unmarshal(input, &in); err != nil {
 			return nil, fault.NewWithCause(fault.Invalid, err, "%s was called with no JSON", anchor.Worker)
 		}
-		book := anchor.NewBook(p.Vault, p.AnchorKeys.Accepted)
+		book := anchor.NewBook(p.Vault, p.AnchorKeys.Verify)
 		if in.Org != "" {
 			return book.Find(ctx, anchor.ChainOf(in.Org).Name)
 		}

@@ -17,15 +17,15 @@ import (
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
-// countedRing counts signatures.
-type countedRing struct {
-	token.Keyring
+// countedKeys counts signatures.
+type countedKeys struct {
+	token.Documents
 	signatures *int
 }
 
-func (r countedRing) Signing(ctx context.Context) (token.SigningKey, error) {
-	*r.signatures++
-	return r.Keyring.Signing(ctx)
+func (k countedKeys) Sign(ctx context.Context, typ string, body []byte) (string, error) {
+	*k.signatures++
+	return k.Documents.Sign(ctx, typ, body)
 }
 
 // fixture is a service with organizations whose chains are anchored.
@@ -37,7 +37,7 @@ type fixture struct {
 func newFixture(t *testing.T, orgs ...string) *fixture {
 	t.Helper()
 	f := &fixture{Fixture: apitest.New(t)}
-	f.AnchorKeys = countedRing{f.AnchorKeys, &f.signatures}
+	f.AnchorKeys = countedKeys{f.AnchorKeys, &f.signatures}
 	for _, org := range orgs {
 		f.Write(apitest.Value(identity.AddToDirectory(org))(f))
 		f.leaveRows(org, 3)
@@ -154,7 +154,7 @@ func TestNight_IsMadeByOneOfTwoRuns(t *testing.T) {
 	if did := out.(Anchored); err != nil || !did.Early {
 		t.Errorf("the second run: %+v %v", did, err)
 	}
-	nights, err := anchor.NewBook(f.Vault, f.AnchorKeys.Accepted).Nights(t.Context())
+	nights, err := anchor.NewBook(f.Vault, f.AnchorKeys.Verify).Nights(t.Context())
 	if err != nil || len(nights) != 1 {
 		t.Errorf("%d nights, %v", len(nights), err)
 	}
@@ -322,7 +322,7 @@ func TestNight_IsBoundedForAThousandOrganizations(t *testing.T) {
 		}
 	}
 	objects := map[string]bool{}
-	for _, night := range apitest.Value(anchor.NewBook(f.Vault, f.AnchorKeys.Accepted).Nights(f.Context()))(t) {
+	for _, night := range apitest.Value(anchor.NewBook(f.Vault, f.AnchorKeys.Verify).Nights(f.Context()))(t) {
 		for _, file := range night.Files {
 			objects[file.Object] = true
 		}

@@ -46,7 +46,7 @@ func newPlatform(o Options, store table.Store) (*platform.Platform, error) {
 		Table: o.limited(store), Clock: o.Clock, Log: o.Log,
 		Sealer: seal.NewEnvelope(observedKey{kek, o.Observer}), Tokens: token.NewJWTs(ring, o.BaseURL, o.Clock),
 		Resolver: o.DNS, Archive: observedFiles{archive.NewFolder(dir), o.Observer}, Inbox: inbox, Outbox: inbox,
-		Vault: observedVault{archive.NewFolderVault(o.anchors()), o.Observer}, AnchorKeys: ring,
+		Vault: observedVault{archive.NewFolderVault(o.anchors()), o.Observer}, AnchorKeys: token.NewDocuments(ring),
 		Lines: observedFiles{archive.NewFolder(filepath.Join(o.Dir, lineItemsFolder)), o.Observer},
 		Settings: platform.Settings{
 			Version: o.Version, BaseURL: o.BaseURL, Simulated: true, CustomEndpoints: true, PrivateAddresses: true,

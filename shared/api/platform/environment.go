@@ -64,7 +64,7 @@ func WithAnchorKeys(p *Platform, getenv func(string) string) error {
 	if err != nil {
 		return fmt.Errorf("the variable LAMPLIGHTER_ANCHOR_KEYS: %w", err)
 	}
-	p.AnchorKeys = ring
+	p.AnchorKeys = token.NewDocuments(ring)
 	return nil
 }
 

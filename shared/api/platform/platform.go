@@ -34,7 +34,7 @@ type Platform struct {
 	Lines    archive.Files  // line items of bills; nil in a function that does not use them
 	// Vault holds the anchors of the audit log, and AnchorKeys signs them; nil in a function that makes none.
 	Vault      archive.Vault
-	AnchorKeys token.Keyring
+	AnchorKeys token.Documents
 	Log        *slog.Logger
 	Pending    Pending // nil in a process that reaches all clouds
 	Settings   Settings

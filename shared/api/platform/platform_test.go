@@ -49,7 +49,7 @@ func TestClone_HasEveryPart(t *testing.T) {
 		Workers: struct{ lambdacall.Invoker }{}, Outbox: struct{ archive.Outbox }{},
 		Sealer: struct{ seal.Sealer }{}, Tokens: struct{ token.Tokens }{}, Resolver: net.DefaultResolver,
 		Archive: struct{ archive.Store }{}, Inbox: struct{ archive.Inbox }{},
-		Lines: struct{ archive.Files }{}, Vault: struct{ archive.Vault }{}, AnchorKeys: struct{ token.Keyring }{},
+		Lines: struct{ archive.Files }{}, Vault: struct{ archive.Vault }{}, AnchorKeys: struct{ token.Documents }{},
 		Log:     slog.Default(),
 		Pending: struct{ Pending }{}, Settings: Settings{Version: "1"},
 	}

@@ -192,7 +192,7 @@ func members(ctx context.Context, t table.Store, s *inventory.Store, org string,
 	return members, left, err
 }
 
-// named returns the resources that a bulk action without a group named, without those that are gone.
+// findNamed returns the resources that a bulk action without a group named, without those that are gone.
 func findNamed(ctx context.Context, t table.Store, s *inventory.Store, org string, b Bulk) ([]inventory.Member, error) {
 	n, err := table.Read[Named](ctx, t, NamedKey(org, b.ID))
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -20,7 +21,7 @@ import (
 type vault struct {
 	t       *testing.T
 	answers []answer
-	calls   int
+	calls   atomic.Int64
 }
 
 type answer struct {
@@ -39,8 +40,7 @@ func (v *vault) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err := json.NewDecoder(r.Body).Decode(&in); err != nil || len(in) != 1 || in["SecretId"] != "lamplighter/x" {
 		v.t.Errorf("it asks for %v, %v", in, err)
 	}
-	a := v.answers[min(v.calls, len(v.answers)-1)]
-	v.calls++
+	a := v.answers[min(int(v.calls.Add(1)), len(v.answers))-1]
 	if a.status == 0 { // the connection breaks
 		panic(http.ErrAbortHandler)
 	}
@@ -101,8 +101,8 @@ func TestRead_TriesAgainWhileItMaySucceed(t *testing.T) {
 			var slept []time.Duration
 			v := &vault{t: t, answers: c.answers}
 			text, err := v.client(&slept).Read(t.Context(), "lamplighter/x")
-			if v.calls != c.calls || len(slept) != c.calls-1 {
-				t.Errorf("%d calls, want %d; it waited %v", v.calls, c.calls, slept)
+			if int(v.calls.Load()) != c.calls || len(slept) != c.calls-1 {
+				t.Errorf("%d calls, want %d; it waited %v", v.calls.Load(), c.calls, slept)
 			}
 			if c.says == "" {
 				if err != nil || text != "the text" {
@@ -123,7 +123,7 @@ func TestRead_EndsWithItsContext(t *testing.T) {
 	v := &vault{t: t, answers: []answer{{500, ""}}}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := v.client(&slept).Read(ctx, "lamplighter/x"); err == nil || v.calls > 1 {
+	if _, err := v.client(&slept).Read(ctx, "lamplighter/x"); err == nil || v.calls.Load() > 1 {
 		t.Errorf("%d calls, %v", v.calls, err)
 	}
 }

@@ -2,7 +2,6 @@ package table
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -141,7 +140,10 @@ func (e *Embedded) updateFile(group []*op) (err error) {
 	if !wrote {
 		return nil
 	}
-	if err := errors.Join(l.contents.store(tx), tx.Commit()); err != nil {
+	if err = l.contents.store(tx); err == nil { // without its sum, a transaction is not committed
+		err = tx.Commit()
+	}
+	if err != nil {
 		return fmt.Errorf("write store %s: %w", e.path, err)
 	}
 	return nil

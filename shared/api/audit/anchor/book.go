@@ -24,17 +24,27 @@ const (
 	documentType = "audit-anchor+jwt"
 )
 
-// Keys returns the keys that may have signed nights.
-type Keys func(context.Context) (jose.JSONWebKeySet, error)
+// Verify returns the body of a signed document, as token.VerifyDocument does.
+type Verify func(ctx context.Context, typ, document string) ([]byte, error)
 
 // Book reads and writes the nights of a vault.
 type Book struct {
-	vault archive.Vault
-	keys  Keys
+	vault  archive.Vault
+	verify Verify
 }
 
-// NewBook returns the book in a vault. Without keys (nil), signatures are not verified.
-func NewBook(v archive.Vault, keys Keys) *Book { return &Book{v, keys} }
+// NewBook returns the book in a vault. Without verify (nil), signatures are not verified.
+func NewBook(v archive.Vault, verify Verify) *Book {
+	if verify == nil {
+		verify = acceptAnyKey
+	}
+	return &Book{v, verify}
+}
+
+// acceptAnyKey returns the body of a document with ErrUnknownKey, as for a key that was replaced.
+func acceptAnyKey(_ context.Context, typ, document string) ([]byte, error) {
+	return token.VerifyDocument(jose.JSONWebKeySet{}, typ, document)
+}
 
 // Signed is a night as it was read.
 type Signed struct {
@@ -121,13 +131,10 @@ func (b *Book) read(ctx context.Context, name string) (Signed, error) {
 	if err != nil {
 		return s, err
 	}
-	var keys jose.JSONWebKeySet
-	if b.keys != nil {
-		if keys, err = b.keys(ctx); err != nil {
-			return s, fault.NewWithCause(fault.Unavailable, err, "the keys of anchors cannot be read now")
-		}
+	body, err := b.verify(ctx, documentType, string(document))
+	if fault.Is(err, fault.Unavailable) {
+		return s, err
 	}
-	body, err := token.VerifyDocument(keys, documentType, string(document))
 	if s.UnknownKey = errors.Is(err, token.ErrUnknownKey); err != nil && !s.UnknownKey {
 		return s, fmt.Errorf("the night %s is not accepted: %w", name, err)
 	}
@@ -182,12 +189,12 @@ func (b *Book) holds(ctx context.Context, f File, err error) bool {
 
 // Add signs a night and stores it under its day. If there is a night of that day, the error is fault.Conflict: of two
 // runs at once, one makes the night.
-func (b *Book) Add(ctx context.Context, ring token.Keyring, n *Night) error {
+func (b *Book) Add(ctx context.Context, sign token.Documents, n *Night) error {
 	body, err := json.Marshal(n)
 	if err != nil {
 		return fmt.Errorf("encode a night: %w", err)
 	}
-	document, err := token.SignDocument(ctx, ring, documentType, body)
+	document, err := sign.Sign(ctx, documentType, body)
 	if err != nil {
 		return fault.NewWithCause(fault.Unavailable, err, "the night cannot be signed now")
 	}

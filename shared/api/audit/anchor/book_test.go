@@ -19,7 +19,7 @@ var firstNight = time.Date(2026, 3, 10, 2, 20, 0, 0, time.UTC)
 type shelf struct {
 	*Book
 	dir  string
-	ring token.Keyring
+	keys token.Documents
 }
 
 // newShelf returns a book of three nights, in each of which the chain of org_a has a row more.
@@ -29,14 +29,14 @@ func newShelf(t *testing.T) *shelf {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &shelf{dir: t.TempDir(), ring: ring}
-	s.Book = NewBook(archive.NewFolderVault(s.dir), ring.Accepted)
+	s := &shelf{dir: t.TempDir(), keys: token.NewDocuments(ring)}
+	s.Book = NewBook(archive.NewFolderVault(s.dir), s.keys.Verify)
 	before := ""
 	for i := range 3 {
 		n := &Night{At: firstNight.AddDate(0, 0, i), Previous: before, Files: map[string]File{}}
 		leaves := Leaves{"org_a": {Chain: "org_a", Seq: int64(i + 1), Hash: strings.Repeat("a", 64), Anchored: n.At}}
 		if err = s.AddFile(t.Context(), n, FileOf("org_a"), leaves, File{}); err == nil {
-			err = s.Add(t.Context(), ring, n)
+			err = s.Add(t.Context(), s.keys, n)
 		}
 		if err != nil {
 			t.Fatal(err)
@@ -79,10 +79,10 @@ func TestBook_ReadsItsNights(t *testing.T) {
 	if got, err = s.Find(t.Context(), "org_b"); err != nil || got.Leaf != nil {
 		t.Errorf("a chain without an anchor: %+v %v", got, err)
 	}
-	if err = s.Add(t.Context(), s.ring, &Night{At: firstNight.Add(time.Hour)}); !fault.Is(err, fault.Conflict) {
+	if err = s.Add(t.Context(), s.keys, &Night{At: firstNight.Add(time.Hour)}); !fault.Is(err, fault.Conflict) {
 		t.Errorf("a second night of a day: %v", err)
 	}
-	empty := NewBook(archive.NewFolderVault(t.TempDir()), s.ring.Accepted)
+	empty := NewBook(archive.NewFolderVault(t.TempDir()), s.keys.Verify)
 	if got, err = empty.Find(t.Context(), "org_a"); err != nil || got.Leaf != nil || !got.Night.IsZero() {
 		t.Errorf("an empty vault: %+v %v", got, err)
 	}
@@ -133,7 +133,7 @@ func TestBook_TellsOfAReplacedKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	last, _, err := NewBook(archive.NewFolderVault(s.dir), other.Accepted).Latest(t.Context())
+	last, _, err := NewBook(archive.NewFolderVault(s.dir), token.NewDocuments(other).Verify).Latest(t.Context())
 	if err != nil || !last.UnknownKey {
 		t.Errorf("%+v %v", last, err)
 	}
@@ -141,7 +141,7 @@ func TestBook_TellsOfAReplacedKey(t *testing.T) {
 		t.Errorf("%+v %v", last, err)
 	}
 	forged := &Night{At: firstNight.AddDate(1, 0, 0), Files: map[string]File{}}
-	if err = s.Add(t.Context(), other, forged); err != nil {
+	if err = s.Add(t.Context(), token.NewDocuments(other), forged); err != nil {
 		t.Fatal(err)
 	}
 	last, refused, err := s.Latest(t.Context())

@@ -8,7 +8,37 @@ import (
 	"fmt"
 
 	"github.com/go-jose/go-jose/v4"
+
+	"lamplighter.dev/shared/foundation/fault"
 )
+
+// Documents signs documents and verifies them. It names no type of go-jose: a function that has a Platform, and no
+// document, would link the library's JSON otherwise.
+type Documents interface {
+	// Sign returns a document as SignDocument does.
+	Sign(ctx context.Context, typ string, body []byte) (string, error)
+	// Verify returns the body of a document as VerifyDocument does. If the keys cannot be read, the error is
+	// fault.Unavailable.
+	Verify(ctx context.Context, typ, document string) ([]byte, error)
+}
+
+// NewDocuments returns the Documents of a keyring.
+func NewDocuments(keys Keyring) Documents { return documents{keys} }
+
+// documents signs with the keys of a ring.
+type documents struct{ keys Keyring }
+
+func (d documents) Sign(ctx context.Context, typ string, body []byte) (string, error) {
+	return SignDocument(ctx, d.keys, typ, body)
+}
+
+func (d documents) Verify(ctx context.Context, typ, document string) ([]byte, error) {
+	set, err := d.keys.Accepted(ctx)
+	if err != nil {
+		return nil, fault.NewWithCause(fault.Unavailable, err, "the keys of signed documents cannot be read now")
+	}
+	return VerifyDocument(set, typ, document)
+}
 
 // SignDocument returns a document as a JSON Web Signature in compact form, signed by the key that signs now. The type
 // separates documents from access tokens and from each other: a signature for one type is none for another.

@@ -24,7 +24,9 @@ func (n *naive) lookAtDrift(at time.Time) {
 		d := &n.drift[r]
 		by, is := n.driftOf(r, at)
 		if !is {
-			d.since, d.runs, d.owed = 0, 0, false
+			if d.runs, d.owed = 0, false; !n.events[r].held { // a hold does not start the grace anew: decision 022
+				d.since = 0
+			}
 			continue
 		}
 		if d.runs++; n.unsure[r] {

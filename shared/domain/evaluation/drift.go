@@ -25,9 +25,10 @@ const (
 )
 
 // drift is a resource that runs although its schedules have stopped it and have not started it since: the minute when
-// it was found, and of the last repeated stop.
+// it was found, of the stop that it was found after, and of the last repeated stop.
 type drift struct {
-	Since    int64 `json:"s"` // minutes
+	Since    int64 `json:"s"`           // minutes
+	Stop     int64 `json:"o,omitempty"` // minutes; 0 in a record of an earlier version
 	Enforced int64 `json:"e,omitempty"`
 	Untold   bool  `json:"u,omitempty"` // it may be the provider's maintenance (cloud.Kind.Wakes)
 }
@@ -108,6 +109,7 @@ func (p *plan) look(b *book, was drifts, at time.Time) (now drifts, again int64)
 		if !known {
 			d = drift{Since: minute, Untold: true}
 		}
+		d = d.after(w.At, minute)
 		if wakes := d.Since + wakesFor(s.Type); d.Untold && minute < wakes {
 			now.Open[s.ResourceID], again = d, min(again, wakes)
 			continue
@@ -130,6 +132,17 @@ func (p *plan) look(b *book, was drifts, at time.Time) (now drifts, again int64)
 		now.Open[s.ResourceID] = d
 	}
 	return now, again
+}
+
+// after returns the drift as it is after the stop of a firing. The grace starts anew after a later stop than the one
+// that the resource was found after: the resource was stopped in between, so it has drifted only since.
+func (d drift) after(stop time.Time, minute int64) drift {
+	of := stop.Unix() / 60
+	if d.Stop != 0 && d.Stop != of {
+		d.Since = minute
+	}
+	d.Stop = of
+	return d
 }
 
 // wakesFor returns for how many minutes the provider may run a stopped resource of a type before that counts as drift.

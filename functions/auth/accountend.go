@@ -63,7 +63,8 @@ func (s *service) deleteAccount(ctx context.Context, in *deleteAccountInput) (re
 		confirm = cmp.Or(in.Body.Confirm, confirm)
 	}
 	if address, err := identity.NormalizeAddress(confirm); err != nil || address != c.Email {
-		return rest.Deleted{}, fault.New(fault.Invalid, "confirm: it must be your own address, %q", c.Email)
+		return rest.Deleted{}, fault.New(fault.Invalid, "confirm: %.254q is not your own address, %q: send that one",
+			confirm, c.Email)
 	}
 	ctx = table.Within(ctx, identity.UserPrefix+c.User, identity.AddressPrefix, mail.Prefix)
 	u, err := table.Read[identity.User](ctx, s.Table, identity.UserKey(c.User))

@@ -96,7 +96,7 @@ func TestDeleteAccount_IsRefused(t *testing.T) {
 		says    string
 	}{
 		"without the address":            {"", nil, 400, "confirm"},
-		"with another address":           {"eve@example.com", nil, 400, "confirm"},
+		"with another address":           {"eve@example.com", nil, 400, "is not your own address"},
 		"with a text that is no address": {"ada", nil, 400, "confirm"},
 		"in a session of single sign-on": {ada, func(c *identity.Caller) { c.SSO = true }, 403, "single sign-on"},
 		"with a personal access token":   {ada, func(c *identity.Caller) { c.Session = "" }, 403, "token"},

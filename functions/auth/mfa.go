@@ -29,7 +29,8 @@ func registerSecondFactors(g *rest.Group, s *service) {
 		Description: "Shows a new secret once, also as a QR code. It does nothing until POST " +
 			"/auth/mfa/totp/confirm gets " +
 			"its first code, within 15 minutes. An app that is set up already works until then. A session of single " +
-			"sign-on is refused: its provider must not change how the user logs in elsewhere.",
+			"sign-on is refused: its provider must not change how the user logs in elsewhere. 403 also for a user " +
+			"without a second factor whose log-in is older than an hour: log in again.",
 	}, s.beginTOTP)
 	rest.Handle(g, rest.Op{
 		ID: "confirmTOTP", Method: http.MethodPost, Path: "/auth/mfa/totp/confirm", SignedIn: true, Session: true,

@@ -21,7 +21,8 @@ func registerPasskeys(g *rest.Group, s *service) {
 		Description: "The answer is a PublicKeyCredentialCreationOptionsJSON of WebAuthn, for " +
 			"PublicKeyCredential.parseCreationOptionsFromJSON in a page of this service's address. The " +
 			"challenge is good " +
-			"for one registration within 5 minutes. At most 20 passkeys. A session of single sign-on is refused.",
+			"for one registration within 5 minutes. At most 20 passkeys. A session of single sign-on is refused; so is " +
+			"one whose log-in is older than an hour, for a user without a second factor.",
 	}, s.beginPasskey)
 	rest.Handle(g, rest.Op{
 		ID: "confirmPasskey", Method: http.MethodPost, Path: "/auth/mfa/passkeys/confirm", SignedIn: true,
@@ -62,7 +63,7 @@ func registerPasskeys(g *rest.Group, s *service) {
 var passkeysPerSource = ratelimit.Rule{Name: "passkey-source", Max: 300, Per: oauthLoginsPerSource.Per}
 
 func (s *service) beginPasskey(ctx context.Context, _ *struct{}) (PasskeyCreationOptions, error) {
-	c, err := s.beginChange(ctx)
+	c, err := s.beginSetup(ctx)
 	if err != nil {
 		return PasskeyCreationOptions{}, err
 	}

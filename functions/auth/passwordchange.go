@@ -97,7 +97,8 @@ func (s *service) confirmPassword(ctx context.Context, user, current string) (id
 	case err != nil:
 		return u, fmt.Errorf("check password of %s: %w", user, err)
 	case !right:
-		return u, fault.New(fault.Denied, "currentPassword: it is wrong")
+		return u, fault.New(fault.Denied, "currentPassword: it is wrong; if you have forgotten it, set a new one with "+
+			"POST /auth/password/forget")
 	}
 	if err = ratelimit.ReturnUse(ctx, s.Table, at, passwordChecksPerUser, user); err != nil {
 		s.Log.ErrorContext(ctx, "a limit was not given back", "rule", passwordChecksPerUser.Name, "error", err.Error())

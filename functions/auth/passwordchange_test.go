@@ -60,7 +60,7 @@ func TestChangePassword_IsRefused(t *testing.T) {
 		status        int
 		says          string
 	}{
-		"with a wrong current password": {"nine tall lampposts", newPassword, nil, 403, "currentPassword"},
+		"with a wrong current password": {"nine tall lampposts", newPassword, nil, 403, "POST /auth/password/forget"},
 		"without the current password":  {"", newPassword, nil, 400, "currentPassword"},
 		"with the same password":        {password, password, nil, 400, "current password"},
 		"with a short password":         {password, "short", nil, 400, "12"},

@@ -31,8 +31,17 @@ func (s *service) beginChange(ctx context.Context) (secondfactor.Change, error) 
 	return secondfactor.Change{User: u, Session: c.Session}, err
 }
 
-func (s *service) beginTOTP(ctx context.Context, _ *struct{}) (TOTPSetup, error) {
+// beginSetup is beginChange for a new second factor.
+func (s *service) beginSetup(ctx context.Context) (secondfactor.Change, error) {
 	c, err := s.beginChange(ctx)
+	if err != nil {
+		return c, err
+	}
+	return c, s.factors.CheckLogIn(ctx, c)
+}
+
+func (s *service) beginTOTP(ctx context.Context, _ *struct{}) (TOTPSetup, error) {
+	c, err := s.beginSetup(ctx)
 	if err != nil {
 		return TOTPSetup{}, err
 	}

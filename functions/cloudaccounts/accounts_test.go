@@ -49,7 +49,7 @@ func TestConnectRefusesWhatCannotBe(t *testing.T) {
 			"a method of another cloud",
 			[]fields{{"authMethod": "kubeconfig"}},
 			400,
-			`"kubeconfig" is not one of simulated`,
+			`"kubeconfig" is not one of simulated, the methods of provider simulated`,
 		},
 		{"a level that is none", []fields{{"permissionLevel": "root"}}, 400, "permissionLevel"},
 		{
@@ -76,7 +76,7 @@ func TestConnectRefusesWhatCannotBe(t *testing.T) {
 			"a region that is not enabled",
 			[]fields{{"regions": []string{"eu-north-1"}}},
 			400,
-			`"eu-north-1" is not enabled`,
+			`"eu-north-1" is not enabled for the account: enable it at the provider, or leave it out`,
 		},
 		{
 			"wrong credentials",

@@ -4,10 +4,13 @@
 package connector
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net"
+	"strings"
 
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/cloud"
@@ -71,12 +74,8 @@ func verifyIdentity(ctx context.Context, conn cloud.Conn, endpoint string) (inve
 		return inventory.Verified{}, clientFault(err)
 	}
 	native, err := conn.Identify(ctx)
-	switch {
-	case err != nil && endpoint != "" && cloud.ClassOf(err) == cloud.Transient:
-		return inventory.Verified{},
-			fault.NewWithCause(fault.Invalid, err, "endpointURL: no cloud answers at %s: %s", endpoint, err)
-	case err != nil:
-		return inventory.Verified{}, clientFault(err)
+	if err != nil {
+		return inventory.Verified{}, cmp.Or(endpointFault(endpoint, err), clientFault(err))
 	}
 	regions, err := conn.Regions(ctx)
 	if err != nil && cloud.ClassOf(err) != cloud.Denied {
@@ -108,6 +107,51 @@ func findOrganisation(ctx context.Context, conn cloud.Conn, a inventory.Account)
 	return inventory.Verified{NativeID: native}, clientFault(err)
 }
 
+// endpointFault returns the error for an endpoint of the account that does not answer, or that is no cloud, or nil.
+func endpointFault(endpoint string, err error) error {
+	switch {
+	case endpoint == "":
+		return nil
+	case cloud.ClassOf(err) == cloud.Transient:
+		return fault.NewWithCause(fault.Invalid, err, "endpointURL: no cloud answers at %s: %s", endpoint,
+			networkReason(err))
+	case cloud.CodeOf(err) == uncodedError:
+		return fault.NewWithCause(fault.Invalid, err,
+			"endpointURL: %s answers%s, but not as a cloud does: check that it is the right one", endpoint,
+			statusOf(err))
+	}
+	return nil
+}
+
+// uncodedError is the code of an answer of AWS that has none.
+const uncodedError = "UnknownError"
+
+// networkReason returns the network's reason for err, without the names of calls around it and the resolver's address,
+// or all of err.
+func networkReason(err error) string {
+	if e, ok := errors.AsType[*net.DNSError](err); ok {
+		if e.IsNotFound {
+			return "there is no host " + e.Name
+		}
+		return "the lookup of " + e.Name + " failed: " + e.Err
+	}
+	if e, ok := errors.AsType[*net.OpError](err); ok {
+		return e.Err.Error()
+	}
+	return err.Error()
+}
+
+// statusOf returns " HTTP 404" for an error that has this status, or "".
+func statusOf(err error) string {
+	if e, ok := errors.AsType[interface {
+		error
+		HTTPStatusCode() int
+	}](err); ok {
+		return fmt.Sprint(" HTTP ", e.HTTPStatusCode())
+	}
+	return ""
+}
+
 // clientFault converts a cloud error into an error for the client, with the cloud's text.
 func clientFault(err error) error {
 	e, ok := errors.AsType[*cloud.Error](err)
@@ -117,6 +161,9 @@ func clientFault(err error) error {
 	if dns, ok := errors.AsType[*net.DNSError](err); ok && dns.IsNotFound {
 		return fault.NewWithCause(fault.Invalid, err,
 			"no cloud has an address %s: check the regions and the endpointURL of the account", dns.Name)
+	}
+	if strings.HasPrefix(e.Message, "credentials.") { // it names the field, its value and the rule
+		return fault.NewWithCause(fault.Invalid, err, "%s", e.Message)
 	}
 	switch e.Class {
 	case cloud.Refused, cloud.Denied:

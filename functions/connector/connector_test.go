@@ -111,7 +111,12 @@ func TestFailuresAreToldInTheCloudsWords(t *testing.T) {
 			nil, fault.Invalid,
 			"The security token included in the request is invalid.",
 		},
-		{"credentials that make no sense", map[string]string{"size": "-1"}, nil, fault.Invalid, `size is "-1"`},
+		{
+			"credentials that make no sense",
+			map[string]string{"size": "-1"},
+			nil, fault.Invalid,
+			`credentials.size is "-1"; it must be a whole number from 0`,
+		},
 		{
 			"a setting that the simulated cloud does not have",
 			map[string]string{"sise": "5"},
@@ -132,7 +137,7 @@ func TestFailuresAreToldInTheCloudsWords(t *testing.T) {
 			"an endpoint of the account's where nobody answers",
 			map[string]string{"accessKeyID": "A", "secretAccessKey": "b"},
 			pointNowhere, fault.Invalid,
-			"endpointURL: no cloud answers at http://127.0.0.1:1: ",
+			"endpointURL: no cloud answers at http://127.0.0.1:1: connect: connection refused",
 		},
 		{"a question that is none", nil, func(q *inventory.Question) {
 			q.Ask = "dance"

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -100,8 +101,8 @@ func checkViewFilter(name string, values []string) error {
 	f, known := viewFilters[name]
 	switch {
 	case !known:
-		return fault.New(fault.Invalid, "filters: %.64q is not a query parameter of GET /resources that a view keeps",
-			name)
+		return fault.New(fault.Invalid, "filters: %.64q is not a query parameter of GET /resources that a view keeps; "+
+			"it keeps %s", name, strings.Join(slices.Sorted(maps.Keys(viewFilters)), ", "))
 	case len(values) == 0 || len(values) > maxViewValues || f.single && len(values) > 1:
 		return fault.New(fault.Invalid, "filters.%s: it has %d values; it takes 1 to %d", name, len(values),
 			f.mostValues())

@@ -33,10 +33,13 @@ var regionNames = map[string]string{
 		me-west1 northamerica-northeast1 northamerica-northeast2 northamerica-south1 southamerica-east1
 		southamerica-west1 us-central1 us-central2 us-east1 us-east4 us-east5 us-east7 us-south1 us-west1 us-west2
 		us-west3 us-west4 us-west8`,
+	"kubernetes": `cluster`, // a cluster of no cloud
+	"simulated": `us-east-1 us-east-2 us-west-2 eu-west-1 eu-central-1 ap-southeast-1 ap-northeast-1 eu-north-1
+		us-west-1 ca-central-1 sa-east-1 eu-west-2 eu-west-3 ap-south-1 ap-southeast-2 ap-northeast-2 ap-northeast-3`,
 }
 
-// IsRegion reports whether the provider has a region of this name. It accepts any name for a provider whose regions
-// are not known here: of clusters and simulated clouds, which name their regions themselves.
+// IsRegion reports whether the provider has a region of this name. It accepts any name for a provider that is not known
+// here.
 func IsRegion(provider, name string) bool {
 	names, known := regionNames[provider]
 	return !known || slices.Contains(strings.Fields(names), name)

@@ -26,7 +26,10 @@ func TestIsRegion(t *testing.T) {
 		{"gcp", "europe-west12", true},
 		{"gcp", "europe-west1-b", false},
 		{"gcp", "westeurope", false},
-		{"kubernetes", "anything", true},
+		{"kubernetes", "cluster", true},
+		{"kubernetes", "eu-west-1", false},
+		{"simulated", "eu-atlantis-1", false},
+		{"another", "anything", true},
 		{"simulated", "us-east-1", true},
 	} {
 		if got := cloud.IsRegion(c.provider, c.name); got != c.want {

@@ -9,6 +9,9 @@ import (
 	"lamplighter.dev/cmd/lamplighter/testenv/probe"
 )
 
+// holiday is a day to come, which a calendar of each world of the scope sweep names.
+var holiday = probe.Yesterday.AddDate(0, 0, 5)
+
 // snapshot returns the answers to every GET that a caller can make, by path, for one record of each kind.
 func (w *sweep) snapshot(c *probe.Caller, e probe.Values) map[string]string {
 	w.t.Helper()
@@ -36,7 +39,8 @@ func (w *sweep) snapshot(c *probe.Caller, e probe.Values) map[string]string {
 			case p.Value.Name == "limit":
 				path += probe.QuerySeparator(path) + "limit=100"
 			case op.OperationID == "previewSchedule" && p.Value.Name == "from":
-				path += "?from=2026-11-23&to=2026-11-24" // else from now on
+				// the default is from the present moment on
+				path += "?from=" + holiday.Format(time.DateOnly) + "&to=" + holiday.AddDate(0, 0, 1).Format(time.DateOnly)
 			case op.OperationID == "getResourceMetrics" && p.Value.Name == "from":
 				// the default is the present moment
 				path += "?from=" + probe.Yesterday.Format(time.RFC3339) + "&to=" + probe.Yesterday.AddDate(0, 0,

@@ -5,7 +5,6 @@ package secondfactor
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
@@ -135,18 +134,40 @@ func (f Factors) ReadUser(ctx context.Context, user string) (identity.User, erro
 	return u, fault.Wrap("read user "+user, err)
 }
 
+// FirstFactorWindow is how long after its log-in a session may set up the first second factor of its user.
+const FirstFactorWindow = time.Hour
+
+// CheckLogIn returns nil if the session of c may set up a second factor. For a user without one, whom no step-up
+// protects, it returns fault.Denied when the log-in is older than FirstFactorWindow: the thief of an old session must
+// not shut the owner out.
+func (f Factors) CheckLogIn(ctx context.Context, c Change) error {
+	if c.User.HasSecondFactor() || c.Session == "" {
+		return nil
+	}
+	sess, err := f.readSession(ctx, c)
+	if err != nil || f.Clock.Now().Sub(sess.Created) <= FirstFactorWindow {
+		return err
+	}
+	return fault.New(fault.Denied, "your log-in is older than an hour, which is too long ago to set up a first second "+
+		"factor: log in again, with POST /auth/login or at the provider, and repeat")
+}
+
+func (f Factors) readSession(ctx context.Context, c Change) (identity.Session, error) {
+	sess, err := table.Read[identity.Session](within(ctx, c.User.ID), f.Table, identity.SessionKey(c.Session))
+	return sess, fault.Wrap("read session "+c.Session, err)
+}
+
 // proveSession returns the write that records that the session's user has proved a factor, or none if there is no
 // session.
 func (f Factors) proveSession(ctx context.Context, c Change, factor string) ([]table.Write, error) {
 	if c.Session == "" {
 		return nil, nil
 	}
-	k := identity.SessionKey(c.Session)
-	sess, err := table.Read[identity.Session](within(ctx, c.User.ID), f.Table, k)
+	sess, err := f.readSession(ctx, c)
 	if err != nil {
-		return nil, fmt.Errorf("read session %s: %w", c.Session, err)
+		return nil, err
 	}
-	return []table.Write{table.Update(k, sess.AddProof(factor, f.Clock.Now()),
+	return []table.Write{table.Update(identity.SessionKey(c.Session), sess.AddProof(factor, f.Clock.Now()),
 		table.Equal("state", identity.SessionLive))}, nil
 }
 

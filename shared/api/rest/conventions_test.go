@@ -83,7 +83,7 @@ func TestParameters_Forms(t *testing.T) {
 		"name=,":               "name: one of its values is empty",
 		"text=a&text=b":        "text: it is given 2 times, but may have only one value",
 		"page=1&page=1&page=1": "page: it is given 3 times, but may have only one value",
-		"kind=red&kind=green":  `kind[1]: expected one of red, blue, got "green"`,
+		"kind=red&kind=green":  `kind[1]: it must be one of red, blue, got "green"`,
 		"from=22.11.2026": `from: expected a time as RFC 3339, such as 2026-11-22T09:30:00Z, ` +
 			`or a date, such as 2026-11-22, got "22.11.2026"`,
 		"from=2026-11-23&to=2026-11-22": "from: 2026-11-23T00:00:00Z is after to, which is 2026-11-22T00:00:00Z",

@@ -87,7 +87,7 @@ func Example() {
 	// Output:
 	// 200 {"data":{"name":"porch","watts":4}}
 	// 409 {"error":{"message":"name: there is a lamp \"porch\" already: choose another name"}}
-	// 400 {"error":{"message":"watts: expected number <= 100"}}
+	// 400 {"error":{"message":"watts: it must be 100 or less, got 400"}}
 	// 200 {"data":{"items":[{"name":"porch","watts":4}],"total":1,"page":1,"limit":20}}
 	// true
 }
@@ -115,5 +115,5 @@ func ExampleSort() {
 	// Output:
 	// 200 {"data":{"items":[{"name":"attic","watts":2}],"total":3,"page":1,"limit":1}}
 	// 200 {"data":{"items":[{"name":"Hall","watts":9}],"total":3,"page":1,"limit":1}}
-	// 400 {"error":{"message":"sort_by: expected one of name, watts, got \"colour\""}}
+	// 400 {"error":{"message":"sort_by: it must be one of name, watts, got \"colour\""}}
 }

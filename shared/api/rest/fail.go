@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/validation"
 
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -149,7 +148,6 @@ func sendFailure(w http.ResponseWriter, e huma.StatusError) {
 
 func init() {
 	huma.DefaultArrayNullable = false
-	validation.MsgExpectedOneOf = "expected one of %s" // quotation marks are only for parts of the request
 	huma.NewError = newValidationError
 	huma.NewErrorWithContext = func(ctx huma.Context, status int, msg string, errs ...error) huma.StatusError {
 		e := newValidationError(status, msg, errs...)
@@ -174,47 +172,3 @@ func newValidationError(status int, msg string, errs ...error) huma.StatusError 
 	}
 	return newError(status, "%s", msg)
 }
-
-// explainAll returns the reasons why inputs are wrong, as many as fit with their names and values into maxQuoted.
-func explainAll(errs []error) string {
-	var parts []string
-	quoted, more := 0, 0
-	for _, err := range errs {
-		if err == nil {
-			continue
-		}
-		part, n := explainError(err)
-		if quoted += n; quoted > maxQuoted && len(parts) > 0 {
-			more++
-			continue
-		}
-		parts = append(parts, part)
-	}
-	if more > 0 {
-		parts = append(parts, fmt.Sprintf("and %d more", more))
-	}
-	return strings.Join(parts, "; ")
-}
-
-// explainError returns the reason why an input is wrong, and how many bytes of the request it quotes: the name, which
-// may be the client's, and the value if it is part of the address. It does not quote a body, which may contain secrets.
-func explainError(err error) (text string, quoted int) {
-	d, ok := errors.AsType[*huma.ErrorDetail](err)
-	if !ok {
-		return err.Error(), 0
-	}
-	message := strings.TrimPrefix(d.Message, "invalid value: ") // it precedes the message of a type of this package
-	part, name, _ := strings.Cut(d.Location, ".")
-	name = clipText(name, maxName)
-	switch {
-	case name == "":
-		return d.Location + ": " + message, 0
-	case part == "body", d.Value == nil, d.Value == "":
-		return name + ": " + message, len(name)
-	}
-	value := fmt.Sprintf("%.64q", fmt.Sprint(d.Value))
-	return name + ": " + message + ", got " + value, len(name) + len(value)
-}
-
-// maxName is how many bytes of a member's path an error shows.
-const maxName = 100

@@ -1,6 +1,7 @@
 package azure
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -134,9 +135,8 @@ func classifyToken(e *azidentity.AuthenticationFailedError) error {
 	if out.Code = entraCode.FindString(out.Message); out.Code == "" {
 		out.Code = strconv.Itoa(e.RawResponse.StatusCode)
 	}
-	if told := entraMessage(e.RawResponse); told != "" {
-		out.Message = told
-	}
+	line, _, _ := strings.Cut(out.Message, "\n") // the others are the whole answer
+	out.Message = cmp.Or(entraMessage(e.RawResponse), strings.TrimSpace(line))
 	return out
 }
 

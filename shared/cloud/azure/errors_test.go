@@ -8,9 +8,11 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
+	"github.com/Azure/azure-sdk-for-go/sdk/azidentity"
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/foundation/fault"
@@ -108,5 +110,16 @@ func TestErrors_AnAnswerThatIsNoneIsStillTold(t *testing.T) {
 	if e, ok := errors.AsType[*cloud.Error](classifyError("op", err)); !ok || e.Class != cloud.Transient ||
 		e.Message == "" {
 		t.Errorf("classified as %+v", e)
+	}
+}
+
+// The SDK's own text repeats the whole answer: many lines, of a page that may be anything.
+func TestClassifyToken_OfAnAnswerWithoutAReasonIsOneLine(t *testing.T) {
+	err := classifyToken(&azidentity.AuthenticationFailedError{RawResponse: &http.Response{
+		Status: "404 Not Found", StatusCode: http.StatusNotFound, Body: io.NopCloser(strings.NewReader("<html>\n</html>")),
+		Request: httptest.NewRequest(http.MethodGet, "https://login.example.com/", nil),
+	}})
+	if text := err.Error(); strings.ContainsAny(text, "\n<") || !strings.HasPrefix(text, "Microsoft Entra token: 404: ") {
+		t.Errorf("%q", text)
 	}
 }

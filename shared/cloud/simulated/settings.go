@@ -1,6 +1,7 @@
 package simulated
 
 import (
+	"cmp"
 	"fmt"
 	"hash/fnv"
 	"maps"
@@ -85,7 +86,7 @@ func parseSettings(a cloud.Account) (settings, error) {
 	s.counts = apportionKinds(r.readInteger("size", 200, 0, 5_000_000), len(s.regions), wanted)
 	s.addNodes(wanted)
 	if a.AuthMethod != "" && a.AuthMethod != AuthMethod {
-		r.failReading("authMethod", a.AuthMethod, `"simulated"`)
+		r.err = cmp.Or(r.err, cloud.ErrInvalid(`authMethod is %.64q; it must be "simulated"`, a.AuthMethod))
 	}
 	s.unknown = r.errUnknown()
 	return s, r.err
@@ -148,12 +149,8 @@ type reader struct {
 func (r *reader) errUnknown() error {
 	for _, name := range slices.Sorted(maps.Keys(r.values)) {
 		if !r.names[name] {
-			return &cloud.Error{
-				Class: cloud.Invalid, Op: "simulated:Connect", Code: "UnknownParameter",
-				Message: fmt.Sprintf("credentials.%.64s is not a setting of the simulated cloud; its settings are %s",
-					name,
-					strings.Join(slices.Sorted(maps.Keys(r.names)), ", ")),
-			}
+			return cloud.ErrInvalid("credentials.%.64s is not a setting of the simulated cloud; its settings are %s",
+				name, strings.Join(slices.Sorted(maps.Keys(r.names)), ", "))
 		}
 	}
 	return nil
@@ -167,10 +164,7 @@ func (r *reader) value(name string) string {
 
 func (r *reader) failReading(name, value, want string) {
 	if r.err == nil {
-		r.err = &cloud.Error{
-			Class: cloud.Invalid, Op: "simulated:Connect", Code: "InvalidParameterValue",
-			Message: fmt.Sprintf("%s is %q; it must be %s", name, value, want),
-		}
+		r.err = cloud.ErrInvalid("credentials.%s is %.64q; it must be %s", name, value, want)
 	}
 }
 

@@ -138,8 +138,8 @@ func (o Opener) CheckCredentials(ctx context.Context, org string, a inventory.Ac
 	m, ok := pr.methods[a.AuthMethod]
 	switch {
 	case !ok:
-		return nil, fault.New(fault.Invalid, "authMethod: %.64q is not one of %s",
-			a.AuthMethod, strings.Join(slices.Sorted(maps.Keys(pr.methods)), ", "))
+		return nil, fault.New(fault.Invalid, "authMethod: %.64q is not one of %s, the methods of provider %s",
+			a.AuthMethod, strings.Join(slices.Sorted(maps.Keys(pr.methods)), ", "), a.Provider)
 	case m.made != "":
 		return nil, fault.New(
 			fault.Invalid, "authMethod: the credentials of %s cannot be sent: %s", a.AuthMethod, m.made)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/cloud"
@@ -131,10 +132,20 @@ func (o Opener) verify(ctx context.Context, org string, a *inventory.Account, cr
 	}
 	for _, r := range a.Regions {
 		if got.Regions != nil && !slices.Contains(got.Regions, r) {
-			return fault.New(fault.Invalid, "regions: %q is not enabled for the account", r)
+			return errNotEnabled(r, got.Regions)
 		}
 	}
 	return nil
+}
+
+// errNotEnabled returns the error for a region that the account does not list among its enabled ones.
+func errNotEnabled(region string, enabled []string) error {
+	hint := ""
+	if len(enabled) > 0 {
+		hint = "; enabled are " + strings.Join(enabled, ", ")
+	}
+	return fault.New(fault.Invalid,
+		"regions: %q is not enabled for the account: enable it at the provider, or leave it out%s", region, hint)
 }
 
 // Ask sends a question to the connector and decodes the answer into answer.

@@ -51,7 +51,9 @@ func (p Policy) CheckAddress(raw string) error {
 // checkForm validates everything except the host.
 func (p Policy) checkForm(u *url.URL) error {
 	switch {
-	case u.Scheme != "https" && (u.Scheme != "http" || !p.Private):
+	case p.Private && u.Scheme != "https" && u.Scheme != "http":
+		return errRefused("must begin with https:// or http://")
+	case !p.Private && u.Scheme != "https":
 		return errRefused("must begin with https://")
 	case u.Opaque != "" || u.Hostname() == "":
 		return errRefused("names no host")

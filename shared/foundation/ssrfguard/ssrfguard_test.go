@@ -51,6 +51,17 @@ func TestPrivateAddresses(t *testing.T) {
 	}
 }
 
+func TestCheckAddress_NamesTheSchemesThatArePermitted(t *testing.T) {
+	for policy, want := range map[Policy]string{
+		{}:              "the address must begin with https://",
+		{Private: true}: "the address must begin with https:// or http://",
+	} {
+		if err := policy.CheckAddress("ftp://example.com"); fault.Message(err) != want {
+			t.Errorf("%+v: %v, want %s", policy, err, want)
+		}
+	}
+}
+
 func TestARefusalSaysNothingOfOurNetwork(t *testing.T) {
 	err := Policy{}.permitAddress(netip.MustParseAddr("10.1.2.3"))
 	if m := fault.Message(err); strings.Contains(m, "10.1") || !strings.Contains(err.Error(), "10.1.2.3") {

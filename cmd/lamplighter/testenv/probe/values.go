@@ -233,7 +233,8 @@ func (c *Caller) plan(number, resource, uid string) Values {
 		URL string
 	}
 	c.Call(http.MethodPost, "/calendars", map[string]any{
-		"name": "Calendar of " + number, "effect": "no_action", "entries": []any{map[string]any{"from": "2026-12-24"}},
+		"name": "Calendar of " + number, "effect": "no_action",
+		"entries": []any{map[string]any{"from": "2026-12-24", "yearly": true}},
 	}, &calendar)
 	c.Call(http.MethodPost, "/schedules", map[string]any{
 		"name": "Schedule of " + number, "timezone": "UTC", "calendarIDs": []string{calendar.ID},

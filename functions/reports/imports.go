@@ -41,6 +41,21 @@ func (s *service) importedBasis(ctx context.Context, q *cost.Question, a *cost.A
 	return out, nil
 }
 
+// summaryBasis returns the basis of a summary. Its incomplete months are also those of the month before, and of the
+// history of a forecast; its source is that of the month alone.
+func (s *service) summaryBasis(ctx context.Context, q *cost.Question, h *history) (Basis, error) {
+	out, err := s.basis(ctx, q, &h.month)
+	if err != nil {
+		return out, err
+	}
+	all, now := *q, s.p.Clock.Now()
+	if all.From = cost.MonthOf(q.From).Add(-1).Start(); now.Before(q.To) {
+		all.From = h.First
+	}
+	out.Incomplete, err = s.incompleteMonths(ctx, &all)
+	return out, err
+}
+
 // incompleteMonths returns the months of a question that the first imports of accounts have not imported yet, the
 // oldest first. Callers with a limited scope see no accounts.
 func (s *service) incompleteMonths(ctx context.Context, q *cost.Question) ([]IncompleteMonth, error) {

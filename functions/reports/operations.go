@@ -78,7 +78,8 @@ func (s *service) costOperations(g *rest.Group) {
 		Statuses: invalid,
 		Summary:  "Get the costs of a month",
 		Description: "The current month unless period names another. The forecast is computed as for a budget of " +
-			"the month; it is null for a month that is over." + kept + billed + asked,
+			"the month; it is null for a month that is over. incomplete has the month, the month before it, and the " +
+			"two before these if there is a forecast; costSource is that of the month alone." + kept + billed + asked,
 	}, s.summary)
 	rest.Handle(g, rest.Op{
 		ID: "listCostTrends", Method: http.MethodGet, Path: reports + "/trends", Policy: reading, Scoped: true,

@@ -56,9 +56,9 @@ func TestReports_SayWhichMonthsAreNotImportedYet(t *testing.T) {
 	inventorytest.Connect(a.Fixture, ours, inventorytest.Account)
 	const none = `"incomplete":[]`
 	months := func(of ...string) string {
-		out := []IncompleteMonth{}
+		out := []report.IncompleteMonth{}
 		for _, m := range of {
-			out = append(out, IncompleteMonth{m, []string{inventorytest.Account}})
+			out = append(out, report.IncompleteMonth{Period: m, CloudAccountIDs: []string{inventorytest.Account}})
 		}
 		return `"incomplete":` + apitest.JSON(out)
 	}
@@ -141,7 +141,7 @@ func TestReports_MissTheBillsOfAnAccountFromItsConnection(t *testing.T) {
 	at := inventory.Account{ID: "ca_new", Provider: "aws", Name: "New", CreatedAt: a.Clock.Now()}
 	a.get("/reports/trends").Want(http.StatusOK, `"incomplete":[]`)
 	a.Put(inventory.AccountKey(ours, at.ID), at)
-	a.Clock.Advance(importedFor)
+	a.Clock.Advance(report.ImportedFor)
 	a.get("/reports/trends?from=2026-03-01").Want(http.StatusOK, `"costSource":"estimated"`,
 		`"incomplete":[{"period":"2026-03","cloudAccountIDs":["ca_new"]}]`)
 	a.Clock.Advance(8 * time.Hour) // whatever became of it, it is not under way

@@ -22,13 +22,12 @@ const (
 
 type service struct {
 	*report.Reader
-	p        *platform.Platform
-	teams    teams.Store
-	rules    report.ShowbackStore
-	savings  *report.SavingReader
-	saved    *savedBy
-	imported *importedOrgs
-	unitsOf  unitmetric.Store
+	p       *platform.Platform
+	teams   teams.Store
+	rules   report.ShowbackStore
+	savings *report.SavingReader
+	saved   *savedBy
+	unitsOf unitmetric.Store
 }
 
 // Operations returns the operations of the group.
@@ -42,7 +41,7 @@ func newService(p *platform.Platform, b report.Books) *service {
 	return &service{
 		report.NewReader(p, b), p, teams.New(p.Table), report.NewShowbackStore(p.Table),
 		report.NewSavingReader(p),
-		&savedBy{}, &importedOrgs{}, unitmetric.NewStore(p.Table),
+		&savedBy{}, unitmetric.NewStore(p.Table),
 	}
 }
 

@@ -95,6 +95,9 @@ func (s *site) connectMeasured(w Workload) string {
 // pass discovers the account once more.
 func (s *site) pass(bare map[string]Sample, account string) Sample {
 	s.Helper()
+	s.logIn(s.org)
+	s.linked(bare, newSample())
+	s.Take()
 	s.ask(http.MethodPost, "/cloud-accounts/"+account+"/discover", nil, nil)
 	s.must(s.AwaitIdle(s.Context()))
 	return s.linked(bare, s.sample(account))

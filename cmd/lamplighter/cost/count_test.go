@@ -170,7 +170,7 @@ func TestMeasure_CountsEachKindOfWork(t *testing.T) {
 			"the anomaly check of each hour":            m.Costs.Rest.Units["anomalycheck"].ReadUnits >= hours,
 			"estimates of days, written each night":     m.Costs.Rest.Units["pricesync"].WriteUnits >= days,
 			"the linking of a request's audit entry":    linking(m.Requests["PUT /resource-groups/{groupID}"]) > 0,
-			"the linking of a refresh's audit entry":    linking(m.Refreshes) > 0 && m.RefreshCount == w.Users,
+			"the linking of a refresh's audit entry":    linking(m.Refreshes) > 0 && m.RefreshCount == 3*w.Users,
 			"no linking of a request that only reads":   linking(m.Requests["GET /resource-groups"]) == 0,
 			"prices, fetched each night":                m.Costs.Shared.Units["pricesync"].WriteUnits >= days,
 			"the first import with the first discovery": m.First.Puts > 0,

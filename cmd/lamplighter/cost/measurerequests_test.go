@@ -25,8 +25,8 @@ func (s *site) requests(m *Measured, group, resource string) {
 		}
 		name := r.Method + " " + r.Path
 		r.Path = strings.NewReplacer("{resourceID}", resource, "{groupID}", group).Replace(r.Path)
-		s.logIn(s.org)
 		for i := range 2 {
+			s.logIn(s.org) // a token is valid for 15 minutes, and its entry is linked before
 			s.linked(m.Bare, newSample())
 			s.Take()
 			s.request(r, i)
@@ -55,14 +55,14 @@ const (
 	mostRefreshes = 50
 )
 
-// refreshes measures refreshes of the tokens of users, evenly spread over a quarter of an hour, beside the linker of
-// each minute: entries that arrive within some minutes are linked together. It returns their number.
+// refreshes measures refreshes of the tokens of users, evenly spread over three quarters of an hour, beside the linker
+// of each minute: entries that arrive within some minutes are linked together. It returns their number.
 func (s *site) refreshes(bare map[string]Sample, users int) (took Sample, n int) {
 	s.Helper()
 	s.logIn(s.org)
 	s.linked(bare, newSample())
 	s.Take()
-	took, n = newSample(), min(users, mostRefreshes)
+	took, n = newSample(), min(3*users, mostRefreshes)
 	minute := time.Minute // until the next run of the linker
 	for range n {
 		s.renewTokens()

@@ -17,7 +17,7 @@ import (
 const (
 	duePrefix = "AUDITDUE#"
 	dueShards = 16
-	noteEvery = 8 * time.Minute
+	noteEvery = 12 * time.Minute
 )
 
 // LinkAfter is the age of a note from when on it is processed. By then, the entries that rely on it are stored, even if

@@ -3,7 +3,6 @@ package auditlinker
 import (
 	"encoding/json"
 	"testing"
-	"time"
 
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/engine/table"
@@ -25,7 +24,7 @@ func TestWhatWaitsIsLinkedEachMinute(t *testing.T) {
 		if got, err := link(t.Context(), json.RawMessage("{}")); err != nil || got != want {
 			t.Errorf("%+v %v, want %+v", got, err, want)
 		}
-		f.Clock.Advance(2 * time.Minute)
+		f.Clock.Advance(audit.LinkAfter)
 	}
 	ctx := table.As(f.Anywhere(), "test", table.Unlimited)
 	v, err := audit.VerifyChain(ctx, f.Table, audit.PlaceOf(apitest.Org), nil, func(int64) bool { return false })
@@ -50,6 +49,6 @@ func TestRefusedLogInsAreToldEachMinute(t *testing.T) {
 		if got, err := link(t.Context(), json.RawMessage("{}")); err != nil || got != want {
 			t.Errorf("%+v %v, want %+v", got, err, want)
 		}
-		f.Clock.Advance(2 * time.Minute)
+		f.Clock.Advance(audit.LinkAfter)
 	}
 }

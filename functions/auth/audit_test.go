@@ -80,6 +80,26 @@ func TestLogInsAreOnRecord(t *testing.T) {
 	}
 }
 
+// A refresh is the most frequent request that writes. Its row is complete before the session is stored, so that it is
+// written once, into the organization's log.
+func TestRefresh_WritesItsAuditRowOnce(t *testing.T) {
+	const org = "org_01k8z3v5y0e6m9x2q4t7r1c8bd"
+	h := newFixture(t)
+	u := apitest.Value(CreateVerifiedUser(t.Context(), h.Platform, ada, password, "Ada"))(h)
+	h.belongTo(u.ID, org, "Engines")
+	in := h.logIn()
+	got := h.Call(identity.Caller{}, "POST /auth/refresh", map[string]any{"refreshToken": in["refreshToken"]})
+	// the count of the source, the session and the row, both in a transaction; the log-in has noted that rows wait
+	if h.Equal("the answer", got.Status, 200); got.Usage.WriteUnits != 1+2+2 {
+		t.Errorf("a refresh writes %v units, want 5", got.Usage.WriteUnits)
+	}
+	h.Clock.Advance(time.Minute)
+	h.refreshTokens(401, in)
+	if rows := h.auditRows(audit.SystemPlaces()...); !slices.Equal(rows, []string{"refresh 4 ada@example.com"}) {
+		t.Errorf("the installation's record: %q", rows)
+	}
+}
+
 // Nothing is written to an erased organization: it would stay for ever, because the organization is not erased again.
 func TestASessionThatOutlivesItsOrganizationLeavesNothingInIt(t *testing.T) {
 	const org = "org_01k8z3v5y0e6m9x2q4t7r1c8bd"

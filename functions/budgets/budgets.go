@@ -131,6 +131,8 @@ func (s *service) holds(ctx context.Context, b *budgeting.Budget) ([]table.Write
 		if err != nil || len(found) > 0 {
 			return nil, err
 		}
+		none = fault.New(fault.Invalid, "scopeID: %.64q: there is no such resource; send the native id of one that "+
+			"exists, its uid", b.ScopeID)
 	case budgeting.Org, budgeting.Tag:
 		return nil, nil
 	}

@@ -144,6 +144,10 @@ func TestBudgets_BadInputIsRefusedByFieldAndValue(t *testing.T) {
 			"ca_01k6v0e4y0c2b7m9q8r5t3w1xz",
 		},
 		{`{"name":"x","scopeType":"resource","amountUSD":1,"scopeID":"i-77"}`, "scopeID", "i-77"},
+		{
+			`{"name":"x","scopeType":"resource","amountUSD":1,"scopeID":"res_01k6v0e4y0c2b7m9q8r5t3w1xz"}`, "uid",
+			"res_01k6v0e4y0c2b7m9q8r5t3w1xz",
+		},
 		{`{"name":"x","scopeType":"tag","amountUSD":1,"scopeID":"env"}`, "scopeID", "env"},
 	} {
 		f.Call(ada, "POST /budgets", c.body).Want(http.StatusBadRequest, c.field, c.value)

@@ -11,7 +11,7 @@ import (
 var Declaration = platform.Declaration{
 	Name:  report.ExportWorker,
 	Share: 5,
-	Access: report.Reading.With(report.RecordReading, table.Access{
+	Access: report.Reading.With(report.ImportReading, report.RecordReading, table.Access{
 		Writes: []table.Partition{report.ExportPartition, report.ExportDuePartition, workqueue.Partition},
 	}),
 	Tasks:    []string{report.ExportMachine},

@@ -89,7 +89,7 @@ func (w *worker) export(ctx context.Context, in report.ExportInput) (report.Expo
 	}
 	return in, report.EndExport(ctx, w.p, in, func(j *report.Export) {
 		j.Status, j.Rows, j.Totals = report.ExportSucceeded, made.rows, &made.totals
-		j.Unconverted, j.SummedMonths = made.unconverted, made.summedMonths
+		j.Unconverted, j.SummedMonths, j.Incomplete = made.unconverted, made.summedMonths, made.incomplete
 	})
 }
 
@@ -105,6 +105,7 @@ type made struct {
 	totals       cost.Amounts
 	unconverted  []cost.CurrencyTotal
 	summedMonths []string
+	incomplete   []string // months whose bills are not all imported
 }
 
 // addRow counts a row. It returns fault.Invalid for the first row that is too many.
@@ -125,6 +126,10 @@ func (w *worker) write(ctx context.Context, in report.ExportInput, j *report.Exp
 	if q.Within, err = w.reader.Within(ctx); err != nil {
 		return made{}, err
 	}
+	incomplete, err := w.reader.IncompleteMonths(ctx, &q)
+	if err != nil {
+		return made{}, err
+	}
 	content := w.writeDays
 	if j.Detail == report.DetailLines {
 		if err = report.CheckLines(&q); err != nil {
@@ -136,6 +141,7 @@ func (w *worker) write(ctx context.Context, in report.ExportInput, j *report.Exp
 	err = w.p.Archive.Put(ctx, report.ExportObjectName(in.Org, j.ID), func(to io.Writer) error {
 		var err error
 		out, err = content(ctx, &q, j.Format, to)
+		out.incomplete = report.PeriodsOf(incomplete)
 		return err
 	})
 	return out, err

@@ -14,7 +14,7 @@ var Declaration = platform.Declaration{
 	Name:    "exports",
 	Secrets: []platform.Secret{platform.PepperSecret},
 	Routes:  []string{"/reports/export", "/reports/exports/{proxy+}"},
-	Access: rest.Access.With(report.Reading, table.Access{
+	Access: rest.Access.With(report.Reading, report.ImportReading, table.Access{
 		Writes: []table.Partition{report.ExportPartition, report.ExportDuePartition, workqueue.Partition},
 	}),
 	Starts:  []string{report.ExportMachine},

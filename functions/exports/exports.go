@@ -48,7 +48,9 @@ func operations(s *service) *rest.Group {
 			"holds the download address when the job has ended. While a job runs, the same question of the same " +
 			"caller is answered with that job. CSV cells that a spreadsheet would take for a formula begin with an " +
 			"apostrophe; numbers do not. Charges in a currency without a known exchange rate are not in it: the " +
-			"header X-Unconverted-Costs of a direct answer, and unconverted of a job, name their sums. The current " +
+			"header X-Unconverted-Costs of a direct answer, and unconverted of a job, name their sums. The header " +
+			"X-Incomplete-Months, and incomplete of a job, name the months whose bills are not all imported, because " +
+			"the first import of an account is under way or has failed: their costs grow until then. The current " +
 			"month unless other days are requested, at most 800; from is " +
 			"the first day and to the day after the last, in UTC; period is a month. filter[dimension]=value " +
 			"narrows the export, as in the other reports. A grant on teams or resources exports the costs of its " +
@@ -117,6 +119,10 @@ func (s *service) export(ctx context.Context, in *exportInput) (rest.Raw, error)
 		}
 		return s.begin(ctx, &q, report.Export{Format: format})
 	}
+	incomplete, err := s.IncompleteMonths(ctx, &q)
+	if err != nil {
+		return rest.Raw{}, err
+	}
 	form := rest.Export{Format: format}
 	f, full := form.Begin(rest.Exported{
 		Name: "costs", Columns: report.ExportColumns, Numbers: report.ExportNumbers,
@@ -136,11 +142,18 @@ func (s *service) export(ctx context.Context, in *exportInput) (rest.Raw, error)
 	if err == nil && len(unconverted) > 0 {
 		out.Header.Set(unconvertedHeader, formatUnconverted(unconverted))
 	}
+	if err == nil && len(incomplete) > 0 {
+		out.Header.Set(incompleteHeader, strings.Join(report.PeriodsOf(incomplete), ", "))
+	}
 	return out, err
 }
 
-// unconvertedHeader names the amounts that are not in a direct answer: "EUR 12.3, JPY 500".
-const unconvertedHeader = "X-Unconverted-Costs"
+const (
+	// unconvertedHeader names the amounts that are not in a direct answer: "EUR 12.3, JPY 500".
+	unconvertedHeader = "X-Unconverted-Costs"
+	// incompleteHeader names the months of a direct answer whose bills are not all imported: "2026-01, 2026-02".
+	incompleteHeader = "X-Incomplete-Months"
+)
 
 func formatUnconverted(all []cost.CurrencyTotal) string {
 	texts := make([]string, len(all))
@@ -174,6 +187,7 @@ type Export struct {
 	ListUSD      *string              `json:"listUSD"`
 	Unconverted  []report.Unconverted `json:"unconverted" doc:"The billed amounts in currencies without a known exchange rate; they are not in the sums, and only with detail lines in the file"`
 	SummedMonths []string             `json:"summedMonths" doc:"Months of an export of lines whose rows are sums by day, because an account has no lines"`
+	Incomplete   []string             `json:"incomplete" doc:"The months whose bills were not all imported when the file was written: export them again later"`
 	Message      *string              `json:"message" doc:"The reason for the failure, and the remedy"`
 	FileName     string               `json:"fileName" example:"costs-2026-03-01.parquet"`
 	DownloadURL  *string              `json:"downloadURL" doc:"Where the file is fetched with GET, until linkExpiresAt"`
@@ -207,6 +221,7 @@ func newExport(j *report.Export, now time.Time) Export {
 		Message: rest.Optional(j.Message), FileName: j.FileName(), CreatedAt: j.CreatedAt,
 		CompletedAt: rest.Optional(j.CompletedAt), ExpiresAt: j.ExpiresAt, Unconverted: []report.Unconverted{},
 		Detail: cmp.Or(j.Detail, report.DetailDays), SummedMonths: append([]string{}, j.SummedMonths...),
+		Incomplete: append([]string{}, j.Incomplete...),
 	}
 	for _, u := range j.Unconverted {
 		out.Unconverted = append(out.Unconverted, report.Unconverted{Currency: u.Currency, Amount: u.Amount.String()})

@@ -11,14 +11,14 @@ import (
 
 // Basis describes the days, the kind of cost and the source of the figures in a report.
 type Basis struct {
-	Cost        string               `json:"cost" enum:"billed,effective,list" doc:"Which cost counts"`
-	From        string               `json:"from" doc:"The first day" example:"2026-03-01"`
-	To          string               `json:"to" doc:"The day behind the last" example:"2026-04-01"`
-	TotalUSD    string               `json:"totalUSD" doc:"The total: the parts of each level of the report add up to it" example:"1234.56"`
-	Estimated   bool                 `json:"estimated" doc:"Some of it is estimated from public prices, as the bill has not come"`
-	CostSource  string               `json:"costSource" enum:"estimated,actual" doc:"actual if every day up to the day before yesterday is billed and no month is incomplete, else estimated"`
-	Incomplete  []IncompleteMonth    `json:"incomplete" doc:"The months whose bills are not all imported, because the first import of an account is under way or has failed; their costs grow until then"`
-	Unconverted []report.Unconverted `json:"unconverted" doc:"The charges in currencies without a known exchange rate; they are in no figure"`
+	Cost        string                   `json:"cost" enum:"billed,effective,list" doc:"Which cost counts"`
+	From        string                   `json:"from" doc:"The first day" example:"2026-03-01"`
+	To          string                   `json:"to" doc:"The day behind the last" example:"2026-04-01"`
+	TotalUSD    string                   `json:"totalUSD" doc:"The total: the parts of each level of the report add up to it" example:"1234.56"`
+	Estimated   bool                     `json:"estimated" doc:"Some of it is estimated from public prices, as the bill has not come"`
+	CostSource  string                   `json:"costSource" enum:"estimated,actual" doc:"actual if every day up to the day before yesterday is billed and no month is incomplete, else estimated"`
+	Incomplete  []report.IncompleteMonth `json:"incomplete" doc:"The months whose bills are not all imported, because the first import of an account is under way or has failed; their costs grow until then"`
+	Unconverted []report.Unconverted     `json:"unconverted" doc:"The charges in currencies without a known exchange rate; they are in no figure"`
 	// AttributedFrom is set by attribute.
 	AttributedFrom *string `json:"attributedFrom" doc:"If the report splits or filters costs by team or resource group: the first day from which on they follow the present resources of these teams and groups; earlier days follow those of an earlier time. It lies behind the last day with costs if no day follows them yet, and is null if all days do. Open months follow a change within some minutes, closed months some minutes later, as far back as the setting attributionMonths says" example:"2026-03-01"`
 }

@@ -5,8 +5,6 @@ import (
 	"lamplighter.dev/shared/api/chart"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
-	"lamplighter.dev/shared/domain/billimport"
-	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/report"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/people/teams"
@@ -22,10 +20,8 @@ var Declaration = platform.Declaration{
 		"/reports/tags/{proxy+}", "/reports/teams", "/reports/teams/{proxy+}", "/reports/trends",
 		"/reports/trends.svg", "/reports/unit-metrics", "/reports/unit-metrics/{proxy+}",
 	},
-	Access: rest.Access.With(report.Reading, report.SavingReading, table.Access{
-		Reads: []table.Partition{
-			inventory.AccountPartition, teams.Partition, report.ShowbackPartition, billimport.Partition,
-		},
+	Access: rest.Access.With(report.Reading, report.ImportReading, report.SavingReading, table.Access{
+		Reads:  []table.Partition{teams.Partition, report.ShowbackPartition},
 		Writes: []table.Partition{unitmetric.Partition},
 	}),
 	Calls:   []string{chart.Worker},

@@ -2,6 +2,7 @@ package reports
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"lamplighter.dev/shared/domain/budgeting"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/report"
 	"lamplighter.dev/shared/testkit/apitest"
 	"lamplighter.dev/shared/testkit/inventorytest"
 )
@@ -54,9 +56,9 @@ func TestReports_SayWhichMonthsAreNotImportedYet(t *testing.T) {
 	inventorytest.Connect(a.Fixture, ours, inventorytest.Account)
 	const none = `"incomplete":[]`
 	months := func(of ...string) string {
-		out := []IncompleteMonth{}
+		out := []report.IncompleteMonth{}
 		for _, m := range of {
-			out = append(out, IncompleteMonth{m, []string{inventorytest.Account}})
+			out = append(out, report.IncompleteMonth{Period: m, CloudAccountIDs: []string{inventorytest.Account}})
 		}
 		return `"incomplete":` + apitest.JSON(out)
 	}
@@ -71,6 +73,9 @@ func TestReports_SayWhichMonthsAreNotImportedYet(t *testing.T) {
 		e.Looked = map[string]time.Time{"2026-03": now}
 	})
 	for _, path := range a.allReports() {
+		if strings.HasPrefix(path, "/reports/summary") {
+			continue // TestSummary_SaysWhichMonthsOfItsFiguresAreNotImportedYet
+		}
 		a.get(path+"period=2026-03").Want(http.StatusOK, none, `"costSource":"actual"`)
 		a.get(path+"period=2026-02").Want(http.StatusOK, months("2026-02"), `"costSource":"estimated"`)
 	}
@@ -98,13 +103,45 @@ func TestReports_SayWhichMonthsAreNotImportedYet(t *testing.T) {
 	}
 }
 
+// A summary also shows the month before, and the forecast needs the two before that.
+func TestSummary_SaysWhichMonthsOfItsFiguresAreNotImportedYet(t *testing.T) {
+	a := newFixture(t)
+	inventorytest.Connect(a.Fixture, ours, inventorytest.Account)
+	now := a.Clock.Now()
+	a.importing(func(e *billimport.Entry) {
+		e.JobID, e.StartedAt = "job_1", now
+		e.Listed = []string{"2026-03", "2026-02", "2026-01", "2025-12", "2025-11"}
+		e.Looked = map[string]time.Time{"2026-03": now, "2026-01": now}
+	})
+	for query, want := range map[string]struct {
+		incomplete []string
+		source     string
+	}{
+		"?":                              {[]string{"2025-12", "2026-02"}, report.ActualCost},
+		"?filter[region]=eu-west-1&":     {[]string{"2025-12", "2026-02"}, report.ActualCost},
+		"?filter[provider]=gcp&":         {[]string{}, report.ActualCost},
+		"?period=2026-02":                {[]string{"2026-02"}, report.EstimatedCost},
+		"?period=2026-01":                {[]string{"2025-12"}, report.ActualCost},
+		"?period=2025-12":                {[]string{"2025-11", "2025-12"}, report.EstimatedCost},
+		"?period=2026-01&cost=effective": {[]string{"2025-12"}, report.ActualCost},
+	} {
+		got := apitest.Data[MonthSummary](a.get("/reports/summary" + query))
+		months := []string{}
+		for _, m := range got.Incomplete {
+			months = append(months, m.Period)
+		}
+		a.Equal("the incomplete months of "+query, months, want.incomplete)
+		a.Equal("the source of "+query, got.CostSource, want.source)
+	}
+}
+
 // The first import of an account begins when its discovery has ended. Until then its bills are missing, too.
 func TestReports_MissTheBillsOfAnAccountFromItsConnection(t *testing.T) {
 	a := newFixture(t)
 	at := inventory.Account{ID: "ca_new", Provider: "aws", Name: "New", CreatedAt: a.Clock.Now()}
 	a.get("/reports/trends").Want(http.StatusOK, `"incomplete":[]`)
 	a.Put(inventory.AccountKey(ours, at.ID), at)
-	a.Clock.Advance(importedFor)
+	a.Clock.Advance(report.ImportedFor)
 	a.get("/reports/trends?from=2026-03-01").Want(http.StatusOK, `"costSource":"estimated"`,
 		`"incomplete":[{"period":"2026-03","cloudAccountIDs":["ca_new"]}]`)
 	a.Clock.Advance(8 * time.Hour) // whatever became of it, it is not under way

@@ -22,13 +22,12 @@ const (
 
 type service struct {
 	*report.Reader
-	p        *platform.Platform
-	teams    teams.Store
-	rules    report.ShowbackStore
-	savings  *report.SavingReader
-	saved    *savedBy
-	imported *importedOrgs
-	unitsOf  unitmetric.Store
+	p       *platform.Platform
+	teams   teams.Store
+	rules   report.ShowbackStore
+	savings *report.SavingReader
+	saved   *savedBy
+	unitsOf unitmetric.Store
 }
 
 // Operations returns the operations of the group.
@@ -42,7 +41,7 @@ func newService(p *platform.Platform, b report.Books) *service {
 	return &service{
 		report.NewReader(p, b), p, teams.New(p.Table), report.NewShowbackStore(p.Table),
 		report.NewSavingReader(p),
-		&savedBy{}, &importedOrgs{}, unitmetric.NewStore(p.Table),
+		&savedBy{}, unitmetric.NewStore(p.Table),
 	}
 }
 
@@ -78,7 +77,8 @@ func (s *service) costOperations(g *rest.Group) {
 		Statuses: invalid,
 		Summary:  "Get the costs of a month",
 		Description: "The current month unless period names another. The forecast is computed as for a budget of " +
-			"the month; it is null for a month that is over." + kept + billed + asked,
+			"the month; it is null for a month that is over. incomplete has the month, the month before it, and the " +
+			"two before these if there is a forecast; costSource is that of the month alone." + kept + billed + asked,
 	}, s.summary)
 	rest.Handle(g, rest.Op{
 		ID: "listCostTrends", Method: http.MethodGet, Path: reports + "/trends", Policy: reading, Scoped: true,

@@ -58,7 +58,7 @@ func (s *service) snapshots(ctx context.Context, _ *struct{}) ([]Snapshot, error
 // dropIncomplete removes the months whose bills are not all imported.
 func (s *service) dropIncomplete(ctx context.Context, closed map[cost.Month]closing, now cost.Month) error {
 	q := cost.Question{From: now.Add(-snapshotMonths).Start(), To: now.Start()}
-	incomplete, err := s.incompleteMonths(ctx, &q)
+	incomplete, err := s.IncompleteMonths(ctx, &q)
 	for _, i := range incomplete {
 		m, err := cost.ParseMonth(i.Period)
 		if err != nil {

@@ -61,7 +61,7 @@ func (s *service) summary(ctx context.Context, in *summaryInput) (MonthSummary, 
 	if err != nil {
 		return MonthSummary{}, err
 	}
-	b, err := s.basis(ctx, &q, &h.month)
+	b, err := s.summaryBasis(ctx, &q, &h)
 	if err != nil {
 		return MonthSummary{}, err
 	}

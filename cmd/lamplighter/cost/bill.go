@@ -133,6 +133,9 @@ func Compute(p Prices, w Workload, m Measured) Bill {
 	for _, r := range requests {
 		n := w.requests(r)
 		t.add(n, m.Requests[r.Method+" "+r.Path])
+		if r.Path == "/auth/refresh" {
+			t.addShare(big.NewRat(int64(n), int64(max(m.RefreshCount, 1))), m.Refreshes)
+		}
 		if asked += n; strings.HasPrefix(r.Path, "/auth/") {
 			signed += n
 		}

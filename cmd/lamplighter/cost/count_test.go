@@ -90,6 +90,9 @@ func TestCompute_CountsWorkForEachOrganizationOrOnce(t *testing.T) {
 		{"updates of the costs of a large organization, two of which were measured", Measured{
 			Costs: Costs{Days: 2, Accounts: 1, Renewals: 2, Renewed: used("billingsync", 0, 10)},
 		}, "4500", "4500000"}, // 5 × 30 × 30
+		{"refreshes, two of which were measured", Measured{
+			Refreshes: used("auth", 2, 20), RefreshCount: 2,
+		}, "33600", "33600000"}, // 5 × 32 × 21 × 10
 		{"a round of the notifier that reads a unit for the organization", Measured{
 			Bare:  map[string]Sample{"notifier": used("notifier", 1, 9)},
 			Found: map[string]Sample{"notifier": used("notifier", 1, 10)},
@@ -146,6 +149,9 @@ func TestRuns_AreThoseOfTheDeclaredSchedules(t *testing.T) {
 	}
 }
 
+// linking returns the write units of linking audit log entries.
+func linking(s Sample) float64 { return s.Units["auditlinker"].WriteUnits }
+
 func abs(n int) int { return max(n, -n) }
 
 // A small organization has each kind of work in its measurement.
@@ -163,6 +169,9 @@ func TestMeasure_CountsEachKindOfWork(t *testing.T) {
 			"stored line items":                         m.Bytes["line items"] > 0,
 			"the anomaly check of each hour":            m.Costs.Rest.Units["anomalycheck"].ReadUnits >= hours,
 			"estimates of days, written each night":     m.Costs.Rest.Units["pricesync"].WriteUnits >= days,
+			"the linking of a request's audit entry":    linking(m.Requests["PUT /resource-groups/{groupID}"]) > 0,
+			"the linking of a refresh's audit entry":    linking(m.Refreshes) > 0 && m.RefreshCount == 3*w.Users,
+			"no linking of a request that only reads":   linking(m.Requests["GET /resource-groups"]) == 0,
 			"prices, fetched each night":                m.Costs.Shared.Units["pricesync"].WriteUnits >= days,
 			"the first import with the first discovery": m.First.Puts > 0,
 		} {

@@ -141,7 +141,9 @@ type Measured struct {
 	Collection    Sample // a pass that also collects the metrics of the day before
 	Bulks         Sample // Pairs stops and starts of a group, from the requests to their ends and notifications
 	Pairs         int
-	Requests      map[string]Sample // by method and path
+	Requests      map[string]Sample // by method and path, without refreshes
+	Refreshes     Sample            // RefreshCount refreshes of tokens, as far apart as those of all users
+	RefreshCount  int
 	Bare          map[string]Sample // a run of each scheduled worker in a service without organizations, by its folder
 	Found         map[string]Sample // a run of each worker of the minute with the organization, when no work is due
 	Archived      Sample            // the actions of ArchivedPairs pairs of bulk actions, with their history

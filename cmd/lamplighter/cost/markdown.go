@@ -80,8 +80,11 @@ func Samples(m Measured) string {
 	row("pass that collects metrics, once a day", m.Collection)
 	row(fmt.Sprintf("%d stops and starts of a group", m.Pairs), m.Bulks)
 	for _, r := range requests {
-		row("`"+r.Method+" "+r.Path+"`", m.Requests[r.Method+" "+r.Path])
+		if s, ok := m.Requests[r.Method+" "+r.Path]; ok {
+			row("`"+r.Method+" "+r.Path+"`", s)
+		}
 	}
+	row(fmt.Sprintf("%d of `POST /auth/refresh` in turn", m.RefreshCount), m.Refreshes)
 	row("a mail, with the request for it", m.Mail)
 	row(fmt.Sprintf("archiving %d stops and starts of a group", m.ArchivedPairs), m.Archived)
 	for _, worker := range slices.Sorted(maps.Keys(runs)) {

@@ -31,6 +31,7 @@ func (s *site) pairs(bare map[string]Sample, account, group string) (Sample, int
 func (s *site) cycle(group string, most int) (took Sample, n int) {
 	s.Helper()
 	took = newSample()
+	s.logIn(s.org) // the token may have expired while entries waited to be linked
 	for read := s.indexUnits(); n < most; n++ {
 		s.logIn(s.org)
 		s.Take()

@@ -44,7 +44,7 @@ func TestLinkingCostsLittleWhereNothingWaits(t *testing.T) {
 	l := logOf(store, c)
 	leaveEntries(t, l, 1, func() {})
 	mustLink(t, l)
-	c.Advance(settled)
+	c.Advance(LinkAfter)
 	if got, err := l.LinkDue(anywhere(t), endless); err != nil || got != (Due{Chains: 1}) {
 		t.Fatalf("%+v %v", got, err)
 	}
@@ -70,6 +70,8 @@ func TestTheWorkerLinksWhatNobodyReads(t *testing.T) {
 	if _, err := l.Append(t.Context(), "", newRow("signUp")); err != nil {
 		t.Fatal(err)
 	}
+	leaveEntries(t, l, 1, func() {})
+	c.Advance(LinkAfter - time.Minute)
 	ctx, _ := l.Begin(table.WithOrg(t.Context(), org), Request{Org: org, Row: newRow("killed")})
 	if err := store.Transact(ctx,
 		table.Put(table.Item{Key: table.Key{PK: table.OrgPK(org) + "TEAM", SK: "team_1"}})); err != nil {
@@ -80,7 +82,7 @@ func TestTheWorkerLinksWhatNobodyReads(t *testing.T) {
 		want  Due
 	}{
 		{0, Due{}}, // other processes may still leave entries that rely on the notes
-		{settled, Due{Chains: 42, Rows: 41, Waiting: 1}},
+		{time.Minute, Due{Chains: 42, Rows: 42, Waiting: 1}},
 		{time.Minute, Due{Chains: 1, Waiting: 1}},
 		{lost, Due{Chains: 1, Rows: 1}},
 		{time.Minute, Due{}},
@@ -90,10 +92,10 @@ func TestTheWorkerLinksWhatNobodyReads(t *testing.T) {
 			t.Errorf("after %s: %+v %v, want %+v", step.after, got, err, step.want)
 		}
 	}
-	mustHold(t, store, 1)
+	mustHold(t, store, 2)
 }
 
-// A process notes at most once in half a minute that entries wait, and never for entries that were not stored.
+// A process notes at most once in noteEvery that entries wait, and never for entries that were not stored.
 func TestNotesAreFewAndNeverMissing(t *testing.T) {
 	c := clock.NewManual(noon)
 	store := tabletest.NewAt(t, c)
@@ -108,7 +110,7 @@ func TestNotesAreFewAndNeverMissing(t *testing.T) {
 	}
 	f.Inject(table.Injection{Harm: table.FailBefore, Call: 1})
 	for i, want := range []int{1, 1, 1, 2, 2, 2, 3} {
-		leaveEntries(t, l, 1, func() { c.Advance(10 * time.Second) })
+		leaveEntries(t, l, 1, func() { c.Advance(noteEvery / 3) })
 		if got := notes(); got != want {
 			t.Errorf("after %d entries: %d notes, want %d", i+1, got, want)
 		}

@@ -79,6 +79,19 @@ func NoteActor(ctx context.Context, org, user, email string) {
 	n.org, n.user, n.email = cmp.Or(org, n.org), cmp.Or(user, n.user), cmp.Or(email, n.email)
 }
 
+// WithdrawOrganisation takes back the organization that NoteActor named, because the change failed: the row of the
+// refused request belongs to the caller's organization, or else to the installation. It does nothing outside of a
+// request that changes something.
+func WithdrawOrganisation(ctx context.Context) {
+	n, ok := ctx.Value(notedKey{}).(*Noted)
+	if !ok {
+		return
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.org = ""
+}
+
 // NotePersonal puts the row of the request into the installation's own log unless NoteActor names an organization. It
 // is for requests about the caller as a person: the caller's current organization must not learn about them. It does
 // nothing outside of a request that changes something.

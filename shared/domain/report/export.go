@@ -92,11 +92,13 @@ type Export struct {
 	// billed amounts that are not in Totals, because their currencies have no exchange rate
 	Unconverted []cost.CurrencyTotal `json:"unconverted,omitempty"`
 	// months of an export of lines whose rows are sums by day, because a bill has no line items
-	SummedMonths []string  `json:"summedMonths,omitempty"`
-	Message      string    `json:"message,omitempty"` // of a failed job
-	CreatedAt    time.Time `json:"createdAt"`
-	CompletedAt  time.Time `json:"completedAt,omitzero"`
-	ExpiresAt    time.Time `json:"expiresAt"` // of its file
+	SummedMonths []string `json:"summedMonths,omitempty"`
+	// months whose bills were not all imported when the file was written
+	Incomplete  []string  `json:"incomplete,omitempty"`
+	Message     string    `json:"message,omitempty"` // of a failed job
+	CreatedAt   time.Time `json:"createdAt"`
+	CompletedAt time.Time `json:"completedAt,omitzero"`
+	ExpiresAt   time.Time `json:"expiresAt"` // of its file
 }
 
 // Question returns the question of the job, without the rights of its caller.

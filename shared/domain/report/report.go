@@ -32,13 +32,14 @@ type Reader struct {
 	Books     Books
 	Inventory *inventory.Store
 
-	p     *platform.Platform
-	smart smarttag.Store
+	p        *platform.Platform
+	smart    smarttag.Store
+	imported *importedOrgs
 }
 
 // NewReader returns a Reader of books: the cost store, or a replacement in tests.
 func NewReader(p *platform.Platform, b Books) *Reader {
-	return &Reader{b, inventory.New(p), p, smarttag.NewStore(p.Table)}
+	return &Reader{b, inventory.New(p), p, smarttag.NewStore(p.Table), &importedOrgs{}}
 }
 
 // Books is the part of the cost store that reports use.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/identity/token"
 	"lamplighter.dev/shared/api/rest"
@@ -53,7 +54,11 @@ func (s Sessions) startSession(ctx context.Context, a userOrganisations, how Opt
 	if err != nil {
 		return sess, t, err
 	}
-	return sess, t, fault.Wrap("begin session of "+u.ID, s.Table.Transact(ctx, table.Put(it, table.Absent()), listed))
+	noteEntered(ctx, sess, u)
+	if err = s.Table.Transact(ctx, table.Put(it, table.Absent()), listed); err != nil {
+		audit.WithdrawOrganisation(ctx)
+	}
+	return sess, t, fault.Wrap("begin session of "+u.ID, err)
 }
 
 // rotateRefreshToken exchanges the refresh token t of a session for the next one, and makes the other changes of the

@@ -84,8 +84,6 @@ func (s Sessions) Begin(ctx context.Context, u identity.User, how Options) (Logg
 	if err != nil {
 		return LoggedIn{}, err
 	}
-	// not earlier: an organization that the user does not belong to gets no audit row
-	audit.NoteActor(ctx, org, u.ID, u.Email)
 	return s.newLoggedIn(ctx, sess, t, a)
 }
 
@@ -133,11 +131,12 @@ func (s Sessions) Refresh(ctx context.Context, token string, how Refreshing) (Lo
 		return LoggedIn{}, err
 	}
 	was := sess.Org
+	noteEntered(ctx, next.session, u)
 	if t, err = s.rotateRefreshToken(ctx, t, next); err != nil {
+		audit.WithdrawOrganisation(ctx)
 		s.countRefused(ctx, u, was, err)
 		return LoggedIn{}, err
 	}
-	audit.NoteActor(ctx, next.session.Org, u.ID, u.Email)
 	return s.newLoggedIn(ctx, next.session, t, a)
 }
 
@@ -195,10 +194,17 @@ func (s Sessions) newLoggedIn(ctx context.Context, sess identity.Session, t refr
 	for i, o := range a.organisations {
 		out.Tenants[i] = OrganisationChoice{o.ID, o.Name}
 	}
-	audit.NoteChange(ctx, audit.Change{Target: a.ID, After: entered{
-		sess.ID, sess.Org, sess.SSO != "", append([]string{}, sess.Factors...), out.User,
-	}})
 	return out, nil
+}
+
+// noteEntered completes the audit row of a log-in or a refresh before the session is stored. So the row is written
+// once, together with the session, into the log of the session's organization. The user must belong to it: another
+// organization gets no row.
+func noteEntered(ctx context.Context, sess identity.Session, u identity.User) {
+	audit.NoteActor(ctx, sess.Org, u.ID, u.Email)
+	audit.NoteChange(ctx, audit.Change{Target: u.ID, Final: true, After: entered{
+		sess.ID, sess.Org, sess.SSO != "", append([]string{}, sess.Factors...), Person{u.ID, u.Email, u.Name},
+	}})
 }
 
 // entered is the log-in as the audit log records it: with the organization of the session, and none of the user's

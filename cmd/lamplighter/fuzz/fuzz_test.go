@@ -149,6 +149,7 @@ func succeeds(t *testing.T, s *probe.Service) map[string]bool {
 		// need the present password or address, a code of an app or an answer of an authenticator, and a second factor
 		"changePassword", "deleteAccount", "confirmTOTP", "removeTOTP",
 		"confirmPasskey", "confirmPasskeyLogIn", "removePasskey",
+		"beginTOTP", "beginPasskey", // need a log-in of the last hour
 		"cancelAction", "cancelBulkAction", "listClusters", "registerCluster", "deregisterCluster",
 		"beginSignIn", "finishSignIn", "initiateSAML", "completeSAML", "getSAMLSettings", "setSAMLSettings",
 		"deleteSAMLSettings",

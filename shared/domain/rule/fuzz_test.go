@@ -6,7 +6,8 @@ import "testing"
 func FuzzMachineForms(f *testing.F) {
 	for _, text := range []string{
 		"part:nodes+disks", "bound:to:class", "iops=m.iops_max_14d*1.2 needs=drivers", "copy self", "x-=1,2 y='' z=?",
-		`{"a": 5, "b": "336h"}`, `res.a == 'x\' m.b' && p.c > 1.5`, "'", "\"\\", "\xff\x00=@used*1e309", "res..x + res.",
+		`{"a": 5, "b": "336h"}`, `res.a == 'x\' m.b' && p.c > 1.5`, "'", "\"\\", "\xff\x00=@used*1e309",
+		"res..x + res.",
 	} {
 		f.Add(text)
 	}
@@ -15,7 +16,8 @@ func FuzzMachineForms(f *testing.F) {
 			t.Errorf("%q is read as %q", text, s)
 		}
 		for _, v := range verbs {
-			if got, err := ParseTarget(v, text); err == nil && v != VerbAdvice && len(got.Steps)+len(got.Settings) == 0 {
+			got, err := ParseTarget(v, text)
+			if err == nil && v != VerbAdvice && len(got.Steps)+len(got.Settings) == 0 {
 				t.Errorf("%q of %s changes nothing", text, v)
 			}
 		}

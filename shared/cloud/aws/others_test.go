@@ -354,8 +354,8 @@ func TestRepositories_WithoutTheRegistryTellWhy(t *testing.T) {
 	tw, c := connect(t)
 	tw.AddRepository(awstwin.Repository{Name: "team/app", Region: region})
 	tw.AddFault(awstwin.Fault{
-		Op: "ecr:GetRegistryScanningConfiguration", Code: "AccessDeniedException", Message: "not authorized", Status: 400,
-		Times: -1,
+		Op: "ecr:GetRegistryScanningConfiguration", Code: "AccessDeniedException", Message: "not authorized",
+		Status: 400, Times: -1,
 	})
 	got, _ := listOthers(t, c, region)
 	facts := got[own("ecr", "repository/team/app")].Facts

@@ -157,14 +157,35 @@ func (c *Cloud) getQueueAttributes(q request) (any, *failure) {
 		"does not exist.")
 }
 
-// Repository is an ECR repository with a number of images of 1 GB each. The first image has a tag.
+// Repository is an ECR repository with a number of images of 1 GB each. The first image has a tag. Images are scanned
+// when they are pushed, unless Unscanned is true.
 type Repository struct {
 	Name, Region string
 	Images       int
+	Unscanned    bool
 }
 
 // AddRepository adds a repository.
 func (c *Cloud) AddRepository(r Repository) { add(c, &c.repositories, r) }
+
+// ScanRule is a rule of a registry: repositories that a filter selects are scanned with a frequency.
+type ScanRule struct{ Frequency, Filter string }
+
+// AddScanRule adds a rule to the registry of each region.
+func (c *Cloud) AddScanRule(r ScanRule) { add(c, &c.scanRules, r) }
+
+func (c *Cloud) getRegistryScanning(request) (any, *failure) {
+	rules := []map[string]any{}
+	for _, r := range c.scanRules {
+		rules = append(rules, map[string]any{
+			"scanFrequency":     r.Frequency,
+			"repositoryFilters": []map[string]any{{"filter": r.Filter, "filterType": "WILDCARD"}},
+		})
+	}
+	return map[string]any{
+		"registryId": Account, "scanningConfiguration": map[string]any{"scanType": "BASIC", "rules": rules},
+	}, nil
+}
 
 func (c *Cloud) describeRepositories(q request) (any, *failure) {
 	found := slices.DeleteFunc(slices.Clone(c.repositories), func(r Repository) bool { return r.Region != q.region })
@@ -175,7 +196,7 @@ func (c *Cloud) describeRepositories(q request) (any, *failure) {
 			"repositoryName":             r.Name,
 			"repositoryArn":              "arn:aws:ecr:" + r.Region + ":" + Account + ":repository/" + r.Name,
 			"createdAt":                  1767323045,
-			"imageScanningConfiguration": map[string]any{"scanOnPush": true},
+			"imageScanningConfiguration": map[string]any{"scanOnPush": !r.Unscanned},
 		})
 	}
 	return withToken(map[string]any{"repositories": all}, "nextToken", next), nil

@@ -1,0 +1,103 @@
+package condition
+
+import (
+	"strings"
+
+	"cel.dev/cel-go/cel"
+	"cel.dev/cel-go/common/cost"
+	"cel.dev/cel-go/common/types"
+
+	"lamplighter.dev/shared/foundation/fault"
+)
+
+// checkSize refuses a rule without an id, without a condition, or with a long one.
+func checkSize(r Rule) error {
+	switch size := len(r.Text); {
+	case r.ID == "":
+		return fault.New(fault.Invalid, "a rule has no id; give it one that begins with \"custom-\"")
+	case strings.TrimSpace(r.Text) == "":
+		return invalid(r, "its condition is empty; write one such as res.status == 'stopped'")
+	case size > MaxBytes:
+		return invalid(r, "its condition has %d bytes; at most %d are allowed: split it into several rules", size, MaxBytes)
+	}
+	return nil
+}
+
+// explainIssue returns the first error of cel with its place and without cel's drawing of the line.
+func (c *Condition) explainIssue(issues *cel.Issues) error {
+	first := issues.Errors()[0]
+	message := first.Message
+	if name, ok := quotedAfter(message, "undeclared reference to "); ok {
+		message = "function \"" + name + "\" is unknown" + suggest(name, functionNames())
+	} else if head, args, ok := strings.Cut(message, "found no matching overload for "); ok && head == "" {
+		message = "the operands do not fit: " + plainTypes(args)
+	}
+	return invalid(c.Rule, "%s: %s", place(first.Location.Line(), first.Location.Column()), message)
+}
+
+// quotedAfter returns the text in single quotes behind a prefix of a message.
+func quotedAfter(message, prefix string) (string, bool) {
+	rest, ok := strings.CutPrefix(message, prefix+"'")
+	if !ok {
+		return "", false
+	}
+	name, _, ok := strings.Cut(rest, "'")
+	return name, ok
+}
+
+// plainTypes replaces the names of types in a message of cel by ours.
+func plainTypes(message string) string {
+	return strings.NewReplacer("double", string(Number), "google.protobuf.Timestamp", "timestamp",
+		"google.protobuf.Duration", "duration").Replace(message)
+}
+
+// functionNames returns the names of functions and macros that are written as such.
+func functionNames() []string {
+	out := []string{"size"}
+	for _, f := range functions {
+		if !strings.ContainsAny(f.name, "_@!") {
+			out = append(out, f.name)
+		}
+	}
+	return append(out, macros...)
+}
+
+// Limits of the values that a condition reads. The estimate of its cost assumes them, so it bounds each evaluation. A
+// longer value is unknown (TooLong).
+const (
+	MaxText  = 1_024 // bytes of a text
+	MaxItems = 250   // items of a list, and entries of a map
+)
+
+// sizes tells cel the greatest sizes of values.
+type sizes struct{}
+
+func (sizes) EstimateSize(n cost.AstNode) *cost.SizeEstimate {
+	if n.ComputedSize() != nil {
+		return nil
+	}
+	switch n.Type().Kind() {
+	case types.StringKind:
+		return &cost.SizeEstimate{Min: 0, Max: MaxText}
+	case types.ListKind, types.MapKind:
+		return &cost.SizeEstimate{Min: 0, Max: MaxItems}
+	}
+	return nil
+}
+
+func (sizes) EstimateCallCost(string, string, *cost.AstNode, []cost.AstNode) *cost.CallEstimate {
+	return nil
+}
+
+// checkCost refuses a condition that may take too long.
+func (c *Condition) checkCost(env *cel.Env, checked *cel.Ast) error {
+	estimate, err := env.EstimateCost(checked, sizes{})
+	if err != nil {
+		return invalid(c.Rule, "its cost cannot be estimated: %v", err)
+	}
+	if c.Cost = estimate.Max; c.Cost > MaxCost {
+		return invalid(c.Rule, "its cost may be %d; at most %d is allowed: loop over one list only, and test cheap facts "+
+			"in a rule of their own", c.Cost, MaxCost)
+	}
+	return nil
+}

@@ -1,0 +1,187 @@
+package condition
+
+import (
+	"slices"
+	"time"
+
+	"cel.dev/cel-go/common/types"
+	"cel.dev/cel-go/common/types/ref"
+)
+
+// group holds the values of a layout, and which of them an evaluation missed.
+type group struct {
+	*layout
+	values []ref.Val
+	missed []int
+	naming bool // a missing value is an unknown that names it
+}
+
+// someUnknown is a missing value of a first evaluation. It names nothing, so that cel need not merge names.
+var someUnknown = &types.Unknown{}
+
+func (g *group) begin(naming bool) {
+	if g != nil {
+		g.missed, g.naming = g.missed[:0], naming
+	}
+}
+
+// miss notes that a value is missing and returns an unknown for it.
+func (g *group) miss(at int) ref.Val {
+	if !slices.Contains(g.missed, at) {
+		g.missed = append(g.missed, at)
+	}
+	if g.naming {
+		return g.unread[at]
+	}
+	return someUnknown
+}
+
+// keep removes the missed values that are not among the ids of an unknown.
+func (g *group) keep(ids []int64) {
+	g.missed = slices.DeleteFunc(g.missed, func(at int) bool {
+		_, named := slices.BinarySearch(ids, g.unread[at].IDs()[0])
+		return !named
+	})
+}
+
+// Facts are the facts of one resource, or the settings of an organization. They are reused: Reset makes them empty.
+type Facts struct {
+	group
+	reasons []Missing // why values are missing, for those that differ from NotReported
+	known   *texts
+	// the JSON of lists and maps that no condition has read, by number; few conditions read tags
+	pending [][]byte
+}
+
+// NewFacts returns empty facts of a type.
+func (c *Catalogue) NewFacts(kind string) (*Facts, error) {
+	s, err := c.schema(kind)
+	if err != nil {
+		return nil, err
+	}
+	return newFacts(s.facts), nil
+}
+
+// NewSettings returns the settings of an organization without values.
+func (c *Catalogue) NewSettings() *Facts { return newFacts(c.org) }
+
+func newFacts(l *layout) *Facts {
+	n := len(l.fields)
+	return &Facts{group: group{layout: l, values: make([]ref.Val, n)}, known: newTexts(), pending: make([][]byte, n)}
+}
+
+// Reset removes all values.
+func (f *Facts) Reset() {
+	clear(f.values)
+	clear(f.pending)
+	f.reasons = f.reasons[:0]
+}
+
+// read returns a value.
+func (f *Facts) read(at int) ref.Val {
+	if v := f.value(at); v != nil {
+		return v
+	}
+	return f.miss(at)
+}
+
+// value returns a value, nil for an unknown one.
+func (f *Facts) value(at int) ref.Val {
+	if f.values[at] == nil && f.pending[at] != nil {
+		f.readPending(at)
+	}
+	return f.values[at]
+}
+
+// has reports whether a value is known. Collectors write empty values for known absence, so a missing value is
+// unknown.
+func (f *Facts) has(at int) ref.Val {
+	if f.value(at) != nil {
+		return types.True
+	}
+	return f.miss(at)
+}
+
+// Set sets a value: string, float64, bool, time.Time, []string or map[string]string, as the kind of the fact is. It
+// reports whether the type has the fact and the value is of its kind; if not, the fact stays unknown.
+func (f *Facts) Set(name string, value any) bool {
+	at, declared := f.number[name]
+	if !declared {
+		return false
+	}
+	v := f.valueOf(f.fields[at].Kind, value)
+	if v == nil {
+		f.note(at, Unreadable, "its value is of another kind; a "+string(f.fields[at].Kind)+" was expected")
+		return false
+	}
+	f.values[at] = v
+	return true
+}
+
+// Miss notes why a fact is missing.
+func (f *Facts) Miss(name string, why Reason, detail string) {
+	if at, declared := f.number[name]; declared {
+		f.note(at, why, detail)
+	}
+}
+
+// Known reports whether a fact has a value.
+func (f *Facts) Known(name string) bool {
+	at, declared := f.number[name]
+	return declared && f.value(at) != nil
+}
+
+// Value returns the value of a fact as plain Go, and nil for an unknown fact. It is meant for evidence.
+func (f *Facts) Value(name string) any {
+	if at, declared := f.number[name]; declared && f.value(at) != nil {
+		return f.value(at).Value()
+	}
+	return nil
+}
+
+// note notes why a value is missing, and removes the value.
+func (f *Facts) note(at int, why Reason, detail string) {
+	f.values[at], f.pending[at] = nil, nil
+	f.reasons = append(f.reasons, Missing{f.full[at], why, detail})
+}
+
+// why returns why a value is missing: the last noted reason.
+func (f *Facts) why(at int) Missing {
+	for _, m := range slices.Backward(f.reasons) {
+		if m.Name == f.full[at] {
+			return m
+		}
+	}
+	return Missing{f.full[at], NotReported, ""}
+}
+
+// valueOf returns a value for cel, or nil if it is of another kind.
+func (f *Facts) valueOf(k Kind, value any) ref.Val {
+	switch v := value.(type) {
+	case string:
+		if k == Text && len(v) <= MaxText {
+			return f.known.text(v)
+		}
+	case float64:
+		if k == Number {
+			return types.Double(v)
+		}
+	case bool:
+		if k == Bool {
+			return types.Bool(v)
+		}
+	case time.Time:
+		if k == Timestamp {
+			return types.Timestamp{Time: v}
+		}
+	case []string:
+		if k == Texts && len(v) <= MaxItems {
+			return types.NewStringList(types.DefaultTypeAdapter, v)
+		}
+	case map[string]string:
+		if k == TextMap && len(v) <= MaxItems {
+			return types.NewStringStringMap(types.DefaultTypeAdapter, v)
+		}
+	}
+	return nil
+}

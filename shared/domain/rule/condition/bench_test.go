@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"syscall"
 	"testing"
+
+	"lamplighter.dev/shared/domain/rule"
 )
 
 // machines is the number of machines of a pass.
@@ -25,12 +27,9 @@ func BenchmarkCompile_AllRules(b *testing.B) {
 	defer func() { b.ReportMetric(float64(processorTime(b)-cpu)/float64(n), "cpu-ns/op") }()
 	for b.Loop() {
 		n++
-		c, err := loadCatalogue()
-		if err != nil {
-			b.Fatal(err)
-		}
-		for _, r := range rules(b).rules {
-			if _, err := c.Compile(r); err != nil {
+		c := NewCatalogue()
+		for i := range rule.All() {
+			if _, err := c.Compile(&rule.All()[i]); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -2,12 +2,15 @@ package condition
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 
 	"cel.dev/cel-go/cel"
 	"cel.dev/cel-go/common/types"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/rule"
+	"lamplighter.dev/shared/foundation/fault"
 )
 
 // Kind is the kind of a fact, in the words of the rules' facts.csv.
@@ -23,48 +26,33 @@ const (
 	TextMap   Kind = "map(string,string)"
 )
 
-// Field is a fact or a metric.
-type Field struct {
+// field is a fact, a metric, a parameter or a setting.
+type field struct {
 	Name string
 	Kind Kind
 }
 
-// Common is the type whose facts and metrics every type has.
-const Common = "*"
+// settings are the settings of an organization that conditions read as "org".
+var settings = []field{{"allowed_regions", Texts}, {"min_log_days", Number}, {"required_tags", Texts}}
 
-// Settings are the settings of an organization that conditions read as "org".
-var Settings = []Field{{"allowed_regions", Texts}, {"min_log_days", Number}, {"required_tags", Texts}}
-
-// Catalogue knows the facts and metrics of all types of resources. Any number of goroutines may use it.
+// Catalogue knows what conditions on each type of resource may read, by the declarations of package rule. Any number of
+// goroutines may use it.
 type Catalogue struct {
-	facts, metrics map[string][]Field
-	org            *layout
-	language       func() (*cel.Env, error)
+	org      *layout
+	language func() (*cel.Env, error)
 
 	mu      sync.Mutex
 	schemas map[string]*schema
 }
 
 // schema is what conditions on one type may read.
-type schema struct {
-	kind                string
-	facts, metrics, org *layout
-}
+type schema struct{ facts, metrics, org *layout }
 
-// NewCatalogue returns a catalogue of the facts and metrics of types, given by type. Those of Common belong to every
-// type.
-func NewCatalogue(facts, metrics map[string][]Field) (*Catalogue, error) {
-	for kind, fields := range facts {
-		for _, f := range fields {
-			if _, err := f.Kind.cel(); err != nil {
-				return nil, fmt.Errorf("fact %s of %s: %w", f.Name, kind, err)
-			}
-		}
-	}
+// NewCatalogue returns a catalogue. A process needs one.
+func NewCatalogue() *Catalogue {
 	return &Catalogue{
-		facts: facts, metrics: metrics, org: newLayout("org", Settings), language: sync.OnceValues(newLanguage),
-		schemas: map[string]*schema{},
-	}, nil
+		org: newLayout("org", settings), language: sync.OnceValues(newLanguage), schemas: map[string]*schema{},
+	}
 }
 
 // schema returns the schema of a type. A pattern like "aws-*" has the common facts and metrics only.
@@ -74,38 +62,52 @@ func (c *Catalogue) schema(kind string) (*schema, error) {
 	if s, ok := c.schemas[kind]; ok {
 		return s, nil
 	}
-	if !c.knows(kind) {
-		return nil, fmt.Errorf("resource type %q is unknown%s", kind, suggest(kind, c.kinds()))
+	if !isType(kind) {
+		return nil, fault.New(fault.Invalid, "resource type %q is unknown%s", show(kind), suggest(kind, typeNames()))
 	}
-	s := &schema{
-		kind:    kind,
-		facts:   newLayout("res", slices.Concat(c.facts[Common], c.facts[kind])),
-		metrics: newLayout("m", slices.Concat(c.metrics[Common], c.metrics[kind])),
-		org:     c.org,
-	}
+	facts, metrics := fieldsOf(kind)
+	s := &schema{newLayout("res", facts), newLayout("m", metrics), c.org}
 	c.schemas[kind] = s
 	return s, nil
 }
 
-// knows reports whether a type, or a type of a pattern, has facts or metrics.
-func (c *Catalogue) knows(kind string) bool {
-	prefix, pattern := strings.CutSuffix(kind, "*")
-	return slices.ContainsFunc(c.kinds(), func(k string) bool {
-		return k == kind || pattern && strings.HasPrefix(k, prefix)
-	})
+// isType reports whether a type, or the provider of a pattern, is known.
+func isType(kind string) bool {
+	provider, pattern := strings.CutSuffix(kind, "-*")
+	if pattern {
+		return len(cloud.KindsOf(provider)) > 0
+	}
+	_, known := cloud.KindOf(kind)
+	return known
 }
 
-// kinds returns the types in order.
-func (c *Catalogue) kinds() []string {
+// typeNames returns the names of all types.
+func typeNames() []string {
 	var out []string
-	for _, of := range []map[string][]Field{c.facts, c.metrics} {
-		for kind := range of {
-			out = append(out, kind)
+	for _, k := range cloud.Catalogue() {
+		out = append(out, k.Type)
+	}
+	return out
+}
+
+// fieldsOf returns the facts and metrics of a type. Those of every type come first, so that they have the same numbers
+// in each type.
+func fieldsOf(kind string) (facts, metrics []field) {
+	for _, of := range []string{anyType, kind} {
+		for _, f := range rule.FactsOf(of) {
+			if f.Origin != rule.OfChange {
+				facts = append(facts, field{f.Name, Kind(f.Kind)})
+			}
+		}
+		for _, m := range rule.MetricsOf(of) {
+			metrics = append(metrics, field{m.Name, Number})
 		}
 	}
-	slices.Sort(out)
-	return slices.Compact(out)
+	return facts, metrics
 }
+
+// anyType has the facts and metrics of every type.
+const anyType = "*"
 
 // cel returns the type of a kind in CEL.
 func (k Kind) cel() (*types.Type, error) {

@@ -7,15 +7,16 @@ import (
 	"cel.dev/cel-go/common/cost"
 	"cel.dev/cel-go/common/types"
 
+	"lamplighter.dev/shared/domain/rule"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
 // checkSize refuses a rule without an id, without a condition, or with a long one.
-func checkSize(r Rule) error {
-	switch size := len(r.Text); {
+func checkSize(r *rule.Rule) error {
+	switch size := len(r.Condition); {
 	case r.ID == "":
 		return fault.New(fault.Invalid, "a rule has no id; give it one that begins with \"custom-\"")
-	case strings.TrimSpace(r.Text) == "":
+	case strings.TrimSpace(r.Condition) == "":
 		return invalid(r, "its condition is empty; write one such as res.status == 'stopped'")
 	case size > MaxBytes:
 		return invalid(r, "its condition has %d bytes; at most %d are allowed: split it into several rules", size, MaxBytes)

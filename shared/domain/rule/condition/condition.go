@@ -5,24 +5,17 @@ package condition
 
 import (
 	"fmt"
+	"slices"
 
 	"cel.dev/cel-go/cel"
 
+	"lamplighter.dev/shared/domain/rule"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Rule is the part of a rule that decides.
-type Rule struct {
-	ID   string // named in errors
-	Type string // type of the resources: "aws-ec2"; "aws-*" for facts that all types have
-	Text string // the condition in CEL
-	// the parameters: numbers (float64) and durations ("336h")
-	Params map[string]any
-}
-
-// Condition is a compiled condition. Any number of goroutines may use it.
+// Condition is the compiled condition of a rule. Any number of goroutines may use it.
 type Condition struct {
-	Rule
+	*rule.Rule
 	Facts   []string // names of the facts that it reads, in the order of their first use
 	Metrics []string // names of the metrics that it reads, in the order of their first use
 	Cost    uint64   // the greatest cost of an evaluation, in cel's units
@@ -30,7 +23,7 @@ type Condition struct {
 	program cel.Program
 	params  *Params
 	schema  *schema
-	// some missing name may have no influence on the result: "a || b"
+	// some missing value may have no influence on the result: "a || b"
 	absorbs bool
 }
 
@@ -42,29 +35,25 @@ const (
 
 // Compile compiles the condition of a rule. An error is of kind fault.Invalid. It names the rule, the line and the
 // column, the wrong part and the way out.
-func (c *Catalogue) Compile(r Rule) (*Condition, error) {
+func (c *Catalogue) Compile(r *rule.Rule) (*Condition, error) {
 	if err := checkSize(r); err != nil {
 		return nil, err
 	}
 	s, err := c.schema(r.Type)
 	if err != nil {
-		return nil, invalid(r, "%v", err)
-	}
-	params, err := newParams(r)
-	if err != nil {
-		return nil, err
+		return nil, invalid(r, "%s", fault.Message(err))
 	}
 	env, err := c.language()
 	if err != nil {
 		return nil, err
 	}
-	out := &Condition{Rule: r, params: params, schema: s}
+	out := &Condition{Rule: r, params: newParams(r.Params), schema: s}
 	return out, out.compile(env)
 }
 
 // compile parses, checks and plans the condition.
 func (c *Condition) compile(env *cel.Env) error {
-	parsed, issues := env.Parse(c.Text)
+	parsed, issues := env.Parse(c.Rule.Condition)
 	if issues.Err() != nil {
 		return c.explainIssue(issues)
 	}
@@ -94,16 +83,17 @@ func (c *Condition) compile(env *cel.Env) error {
 // Default returns the parameters of the rule.
 func (c *Condition) Default() *Params { return c.params }
 
-// Bind returns the parameters of the rule with the values of an override in their place. An error is of kind
-// fault.Invalid: the rule has no such parameter, or the value is of another kind.
-func (c *Condition) Bind(override map[string]any) (*Params, error) {
-	if len(override) == 0 {
-		return c.params, nil
+// Bind returns parameters with the values of an override, for all parameters of the rule (rule.Param.With). An error
+// is of kind fault.Invalid: a parameter is missing or of another kind.
+func (c *Condition) Bind(override []rule.Param) (*Params, error) {
+	p := newParams(override)
+	if !slices.Equal(p.fields, c.params.fields) {
+		return nil, invalid(c.Rule, "its parameters are %v; the override has %v", c.params.fields, p.fields)
 	}
-	return c.params.with(c.Rule, override)
+	return p, nil
 }
 
 // invalid returns an error of kind fault.Invalid about a rule.
-func invalid(r Rule, format string, args ...any) error {
-	return fault.New(fault.Invalid, "rule %s: %s", r.ID, fmt.Sprintf(format, args...))
+func invalid(r *rule.Rule, format string, args ...any) error {
+	return fault.New(fault.Invalid, "rule %s: %s", fault.CleanText(r.ID, maxShown), fmt.Sprintf(format, args...))
 }

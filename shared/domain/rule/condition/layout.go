@@ -9,7 +9,7 @@ import (
 // number. The common names have the same numbers in all types.
 type layout struct {
 	group  string
-	fields []Field
+	fields []field
 	number map[string]int
 	full   []string         // the names with their group: "res.state"
 	unread []*types.Unknown // by number: the unknown value that names it, for evaluations that look for names
@@ -18,7 +18,7 @@ type layout struct {
 // firstID is the id of the first value of a group in an unknown, so that the ids of the groups differ.
 var firstID = map[string]int64{"res": 0, "m": 1 << 20, "org": 1 << 21}
 
-func newLayout(group string, fields []Field) *layout {
+func newLayout(group string, fields []field) *layout {
 	l := &layout{group: group, number: map[string]int{}}
 	for _, f := range fields {
 		if _, twice := l.number[f.Name]; !twice {
@@ -28,7 +28,7 @@ func newLayout(group string, fields []Field) *layout {
 	return l
 }
 
-func (l *layout) add(f Field) {
+func (l *layout) add(f field) {
 	at := len(l.fields)
 	l.fields, l.number[f.Name] = append(l.fields, f), at
 	l.full = append(l.full, l.group+"."+f.Name)

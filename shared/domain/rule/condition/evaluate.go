@@ -58,7 +58,7 @@ const (
 type Subject struct {
 	Facts   *Facts
 	Metrics *Metrics
-	Org     *Facts // NewSettings
+	Org     *Facts // the settings of the organization
 	Now     time.Time
 
 	missing []Missing

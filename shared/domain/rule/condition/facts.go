@@ -6,6 +6,8 @@ import (
 
 	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/common/types/ref"
+
+	"lamplighter.dev/shared/cloud"
 )
 
 // group holds the values of a layout, and which of them an evaluation missed.
@@ -52,18 +54,6 @@ type Facts struct {
 	// the JSON of lists and maps that no condition has read, by number; few conditions read tags
 	pending [][]byte
 }
-
-// NewFacts returns empty facts of a type.
-func (c *Catalogue) NewFacts(kind string) (*Facts, error) {
-	s, err := c.schema(kind)
-	if err != nil {
-		return nil, err
-	}
-	return newFacts(s.facts), nil
-}
-
-// NewSettings returns the settings of an organization without values.
-func (c *Catalogue) NewSettings() *Facts { return newFacts(c.org) }
 
 func newFacts(l *layout) *Facts {
 	n := len(l.fields)
@@ -133,10 +123,15 @@ func (f *Facts) Known(name string) bool {
 
 // Value returns the value of a fact as plain Go, and nil for an unknown fact. It is meant for evidence.
 func (f *Facts) Value(name string) any {
-	if at, declared := f.number[name]; declared && f.value(at) != nil {
-		return f.value(at).Value()
+	at, declared := f.number[name]
+	if !declared || f.value(at) == nil {
+		return nil
 	}
-	return nil
+	v := f.value(at).Value()
+	if t, is := v.(time.Time); is && t.Equal(latest) {
+		return cloud.Never
+	}
+	return v
 }
 
 // note notes why a value is missing, and removes the value.
@@ -172,7 +167,7 @@ func (f *Facts) valueOf(k Kind, value any) ref.Val {
 		}
 	case time.Time:
 		if k == Timestamp {
-			return types.Timestamp{Time: v}
+			return timeValue(v)
 		}
 	case []string:
 		if k == Texts && len(v) <= MaxItems {

@@ -39,7 +39,6 @@ var functions = []struct {
 		overloads.SubtractTimestampTimestamp,
 	}},
 	{operators.Multiply, []string{overloads.MultiplyDouble}},
-	{operators.Divide, []string{overloads.DivideDouble}},
 	{operators.Negate, []string{overloads.NegateDouble}},
 	{operators.In, nil},
 	{operators.Index, nil},
@@ -74,7 +73,7 @@ func newLanguage() (*cel.Env, error) {
 		subset.IncludeFunctions = append(subset.IncludeFunctions, one)
 	}
 	env, err := cel.NewCustomEnv(
-		cel.StdLib(cel.StdLibSubset(subset)), sizeFunction(), cel.Variable(now, cel.TimestampType),
+		cel.StdLib(cel.StdLibSubset(subset)), sizeFunction(), divideFunction(), cel.Variable(now, cel.TimestampType),
 		cel.ParserExpressionSizeLimit(MaxBytes), cel.ParserRecursionLimit(recursion), cel.ParserErrorRecoveryLimit(1),
 	)
 	if err != nil {
@@ -108,6 +107,26 @@ func sizeFunction() cel.EnvOption {
 	}
 	options := append(one("text", cel.StringType), one("list", list)...)
 	return cel.Function(overloads.Size, append(options, one("map", texts)...)...)
+}
+
+// divideFunction returns the division of numbers. A division by zero fails, so that the result is unknown: the infinity
+// of CEL is above each threshold.
+func divideFunction() cel.EnvOption {
+	numbers := []*cel.Type{cel.DoubleType, cel.DoubleType}
+	return cel.Function(operators.Divide,
+		cel.Overload("divide_numbers", numbers, cel.DoubleType, cel.BinaryBinding(divide)))
+}
+
+func divide(a, b ref.Val) ref.Val {
+	x, isNumber := a.(types.Double)
+	y, areNumbers := b.(types.Double)
+	switch {
+	case !isNumber || !areNumbers:
+		return types.MaybeNoSuchOverloadErr(a)
+	case y == 0:
+		return types.NewErr("division by zero")
+	}
+	return x / y
 }
 
 func sizeOf(of ref.Val) ref.Val {

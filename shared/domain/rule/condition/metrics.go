@@ -28,17 +28,12 @@ type Metrics struct {
 	source   Source
 }
 
-// NewMetrics returns metrics of a type without a resource.
-func (c *Catalogue) NewMetrics(kind string) (*Metrics, error) {
-	s, err := c.schema(kind)
-	if err != nil {
-		return nil, err
-	}
-	n := len(s.metrics.fields)
+func newMetrics(l *layout) *Metrics {
+	n := len(l.fields)
 	return &Metrics{
-		group:    group{layout: s.metrics, values: make([]ref.Val, n)},
-		measured: make([]Measured, n), asked: make([]bool, n), source: Fixed(nil),
-	}, nil
+		group: group{layout: l, values: make([]ref.Val, n)}, measured: make([]Measured, n), asked: make([]bool, n),
+		source: Fixed(nil),
+	}
 }
 
 // Reset forgets all values; from now on they come from a source.

@@ -44,13 +44,10 @@ func rules(t testing.TB) *builtIn {
 // subject returns a subject of a type without facts.
 func (b *builtIn) subject(t testing.TB, kind string) *Subject {
 	t.Helper()
-	facts, err := b.NewFacts(kind)
+	s, err := b.NewSubject(kind)
 	if err != nil {
 		t.Fatal(err)
 	}
-	metrics, err := b.NewMetrics(kind)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &Subject{Facts: facts, Metrics: metrics, Org: b.NewSettings(), Now: at}
+	s.Now = at
+	return s
 }

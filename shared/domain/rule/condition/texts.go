@@ -47,7 +47,25 @@ func (t *texts) time(b []byte) ref.Val {
 	if err != nil {
 		return nil
 	}
-	return t.keep(t.times, string(b), types.Timestamp{Time: at.UTC()})
+	return t.keep(t.times, string(b), timeValue(at.UTC()))
+}
+
+// The earliest and the latest time of a fact. A duration of cel holds 292 years: with an earlier or later time, such as
+// cloud.Never, "now - res.stopped_at" would fail instead of being long or negative.
+var (
+	earliest = time.Date(1950, 1, 1, 0, 0, 0, 0, time.UTC)
+	latest   = time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
+)
+
+// timeValue returns a time between earliest and latest.
+func timeValue(at time.Time) ref.Val {
+	switch {
+	case at.Before(earliest):
+		at = earliest
+	case at.After(latest):
+		at = latest
+	}
+	return types.Timestamp{Time: at}
 }
 
 func (t *texts) keep(in map[string]ref.Val, s string, v ref.Val) ref.Val {

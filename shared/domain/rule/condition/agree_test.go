@@ -54,7 +54,7 @@ func (p *pools) add(v any) {
 		if d, err := time.ParseDuration(v); err == nil {
 			p.durations = append(p.durations, d)
 		}
-		p.texts = append(p.texts, v, v+" x", "x "+v)
+		p.texts = append(p.texts, v, v+"x", "x"+v)
 	}
 }
 

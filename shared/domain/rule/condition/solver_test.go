@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"lamplighter.dev/shared/domain/rule"
 )
 
 // solver finds the fixtures of a condition. It changes one value at a time, and keeps a change that makes more parts of
@@ -52,17 +54,38 @@ func (s *solver) addField(group, name string) {
 		return
 	}
 	f := fieldOf{group, name, s.pools.candidates(l.fields[l.number[name]].Kind)}
+	f.candidates = slices.DeleteFunc(f.candidates, func(v any) bool { return s.isImpossible(f, v) })
 	if strings.Contains(s.Rule.Condition, "has("+group+"."+name+")") {
 		f.candidates = append(f.candidates, nil)
 	}
 	s.fields = append(s.fields, f)
 }
 
+// isImpossible reports whether no provider gives a value. No use is negative; a fact is -1 only where the condition
+// says so, for a setting without a limit. No share is above 100 %, and no window has more hours than it has.
+func (s *solver) isImpossible(f fieldOf, v any) bool {
+	n, isNumber := v.(float64)
+	if !isNumber {
+		return false
+	}
+	metric, _ := rule.MetricOf(s.Type, f.name)
+	fact, _ := rule.FactOf(s.Type, f.name)
+	unit := map[string]string{"res": fact.Unit, "m": metric.Unit}[f.group]
+	most, limited := map[string]float64{
+		"%": 100, "0..1": 1, "0/1": 1, "hours/week": 168, "h/day": 24, "h": float64(metric.Days) * 24,
+		"days": float64(metric.Days),
+	}[unit]
+	if limited && n > most && (f.group == "m" || unit == "%") {
+		return true
+	}
+	return n < 0 && (n != -1 || !strings.Contains(s.Rule.Condition, f.group+"."+f.name+" < 0"))
+}
+
 // combine adds sums and products of numbers, and texts of two parts.
 func (p *pools) combine() {
 	for _, a := range slices.Clone(p.numbers) {
 		for _, b := range p.numbers[:min(len(p.numbers), 8)] {
-			p.numbers = append(p.numbers, a*b+0, a+b, a*100) // +0: zero has no sign
+			p.numbers = append(p.numbers, a*b+0, a+b, a*100, -1) // +0: zero has no sign
 		}
 	}
 	slices.Sort(p.numbers)

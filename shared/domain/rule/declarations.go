@@ -69,7 +69,9 @@ var readMetrics = sync.OnceValue(func() map[string][]Metric {
 func FactsOf(kind string) []Fact { return slices.Concat(readFacts()[kind], readFacts()[everyType]) }
 
 // MetricsOf lists the metrics of a type and those of every type.
-func MetricsOf(kind string) []Metric { return slices.Concat(readMetrics()[kind], readMetrics()[everyType]) }
+func MetricsOf(kind string) []Metric {
+	return slices.Concat(readMetrics()[kind], readMetrics()[everyType])
+}
 
 // FactOf returns the declaration of a fact, and whether the type has it.
 func FactOf(kind, name string) (Fact, bool) {

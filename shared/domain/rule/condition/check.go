@@ -29,12 +29,16 @@ func (c *Condition) explainIssue(issues *cel.Issues) error {
 	first := issues.Errors()[0]
 	message := first.Message
 	if name, ok := quotedAfter(message, "undeclared reference to "); ok {
-		message = "function \"" + name + "\" is unknown" + suggest(name, functionNames())
+		message = "function \"" + show(name) + "\" is unknown" + suggest(name, functionNames())
 	} else if head, args, ok := strings.Cut(message, "found no matching overload for "); ok && head == "" {
 		message = "the operands do not fit: " + plainTypes(args)
 	}
-	return invalid(c.Rule, "%s: %s", place(first.Location.Line(), first.Location.Column()), message)
+	return invalid(c.Rule, "%s: %s", place(first.Location.Line(), first.Location.Column()),
+		fault.CleanText(message, maxMessage))
 }
+
+// maxMessage is the number of characters of a message of cel that an error shows.
+const maxMessage = 200
 
 // quotedAfter returns the text in single quotes behind a prefix of a message.
 func quotedAfter(message, prefix string) (string, bool) {

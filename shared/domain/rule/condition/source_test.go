@@ -104,3 +104,5 @@ func TestMetrics_AreComputedOnceAndOnlyIfAConditionReadsThem(t *testing.T) {
 		t.Errorf("the next resource has %v; want 2", got)
 	}
 }
+
+var nan = math.NaN()

@@ -2,20 +2,15 @@ package condition
 
 import (
 	"fmt"
-	"strings"
+
+	"lamplighter.dev/shared/foundation/fault"
 )
 
 // maxShown is the number of characters of a foreign value that an error shows.
 const maxShown = 60
 
-// show returns a value for an error, cut to a readable length.
-func show(v any) string {
-	text := []rune(strings.ToValidUTF8(fmt.Sprint(v), "?"))
-	if len(text) > maxShown {
-		return string(text[:maxShown]) + "…"
-	}
-	return string(text)
-}
+// show returns a foreign text for an error, cut to a readable length.
+func show(text string) string { return fault.CleanText(text, maxShown) }
 
 // suggest returns "; the nearest name is x" for the known name that differs from a name in the fewest letters, or ""
 // if all differ in more than half of them.

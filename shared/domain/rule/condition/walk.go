@@ -122,7 +122,7 @@ func (w *walk) visitName(e ast.Expr) {
 	case w.groups[name] != nil:
 		w.fail(e.ID(), "%s stands alone; name a value of it, such as %s.%s", name, name, w.example(name))
 	default:
-		w.fail(e.ID(), "name %q is unknown%s; known are res, m, p, org and now", name,
+		w.fail(e.ID(), "name %q is unknown%s; known are res, m, p, org and now", show(name),
 			suggest(name, slices.Concat(groupNames, []string{now})))
 	}
 }
@@ -149,7 +149,7 @@ func (w *walk) visitSelect(e ast.Expr) {
 	name := s.FieldName()
 	at, declared := l.number[name]
 	if !declared {
-		w.refuse(e.ID(), group, name)
+		w.refuse(s.Operand().ID(), group, name)
 		return
 	}
 	w.note(group, name)
@@ -163,6 +163,7 @@ func (w *walk) visitSelect(e ast.Expr) {
 // refuse notes that a value is not declared.
 func (w *walk) refuse(id int64, group, name string) {
 	near := suggest(name, w.groups[group].names())
+	name = show(name)
 	switch group {
 	case "res":
 		w.fail(id, "fact %q is not declared for %s%s", name, w.Type, near)

@@ -92,26 +92,32 @@ func (r *Recent) gather(m cloud.Metric, w Window, rows []*row) tally {
 	r.values = r.values[:0]
 	for ago := min(m.Days, maxDays); ago >= 1; ago-- {
 		start := len(r.values)
-		for hour := range hours {
-			if len(w.Off) > 0 && w.isOff(r.end.AddDate(0, 0, -ago).Add(time.Duration(hour)*time.Hour)) {
-				continue
-			}
-			t.expected++
-			v, asked, ok := sumOf(rows, ago, hour)
-			if asked {
-				t.asked++
-			}
-			if ok {
-				t.have++
-				r.values = append(r.values, v)
-			}
-		}
+		r.gatherDay(&t, w, rows, ago)
 		if m.Daily && len(r.values) > start {
 			r.values = append(r.values[:start], foldDay(m.Of[0].Statistic, r.values[start:]))
 		}
 	}
 	t.expected += max(m.Days-maxDays, 0) * hours
 	return t
+}
+
+// gatherDay appends the values of the hours of a day that were not off.
+func (r *Recent) gatherDay(t *tally, w Window, rows []*row, ago int) {
+	asked := isCollected(rows, ago)
+	for hour := range hours {
+		if len(w.Off) > 0 && w.isOff(r.end.AddDate(0, 0, -ago).Add(time.Duration(hour)*time.Hour)) {
+			continue
+		}
+		t.expected++
+		if !asked {
+			continue
+		}
+		t.asked++
+		if v, ok := sumOf(rows, ago, hour); ok {
+			t.have++
+			r.values = append(r.values, v)
+		}
+	}
 }
 
 // late is how many days the last value of a day may be late. Bucket sizes are reported for the day before, and some a
@@ -122,37 +128,42 @@ const late = 2
 func (r *Recent) last(m cloud.Metric, rows []*row) (float64, Knowledge) {
 	known := NotCollected
 	for ago := 1; ago <= min(m.Days+late, maxDays); ago++ {
+		if !isCollected(rows, ago) {
+			continue
+		}
+		known = NoPoints
 		for hour := hours - 1; hour >= 0; hour-- {
-			v, asked, ok := sumOf(rows, ago, hour)
-			if ok {
+			if v, ok := sumOf(rows, ago, hour); ok {
 				return v * m.Factor, Known
-			}
-			if asked {
-				known = NoPoints
 			}
 		}
 	}
 	return 0, known
 }
 
-// sumOf returns the value of an hour, the sum of the measures: whether the day was collected for all of them, and
-// whether there is a value.
-func sumOf(rows []*row, ago, hour int) (sum float64, asked, ok bool) {
+// isCollected reports whether a day was collected for all measures.
+func isCollected(rows []*row, ago int) bool {
 	for _, one := range rows {
 		if one.days>>ago&1 == 0 {
-			return 0, false, false
+			return false
 		}
 	}
+	return true
+}
+
+// sumOf returns the value of an hour of a collected day: the sum of the measures. An hour without points is 0 for a
+// count, and has no value for another measure.
+func sumOf(rows []*row, ago, hour int) (sum float64, ok bool) {
 	for _, one := range rows {
 		v := float64(one.hours[ago-1][hour])
 		switch {
 		case !math.IsNaN(v):
 			sum += v
 		case !one.isCount:
-			return 0, true, false
+			return 0, false
 		}
 	}
-	return sum, true, true
+	return sum, true
 }
 
 // foldDay computes the value of a day from its hours, like the provider's statistic of a day.

@@ -1,11 +1,16 @@
 package condition
 
 import (
+	"encoding/json"
 	"fmt"
 	"syscall"
 	"testing"
 
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/measurement"
 	"lamplighter.dev/shared/domain/rule"
+	"lamplighter.dev/shared/testkit/seed"
 )
 
 // machines is the number of machines of a pass.
@@ -117,4 +122,67 @@ func BenchmarkFacts_ReadRecord(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// BenchmarkFacts_ByEncodingJSON is what the reader replaces: it shows how fast this machine is now.
+func BenchmarkFacts_ByEncodingJSON(b *testing.B) {
+	record := machine(7)
+	b.ReportAllocs()
+	n, cpu := 0, processorTime(b)
+	defer func() { b.ReportMetric(float64(processorTime(b)-cpu)/float64(n), "cpu-ns/op") }()
+	for b.Loop() {
+		n++
+		var r inventory.Resource
+		if err := json.Unmarshal(record, &r); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkEvaluate_AMachineWithItsMeasurements does all that a nightly pass does for one machine: it reads the facts,
+// takes a fortnight of six measures, rolls up what conditions read, and evaluates all rules. The pass of 100,000
+// machines has a bar of 5 s of one processor.
+func BenchmarkEvaluate_AMachineWithItsMeasurements(b *testing.B) {
+	all := rules(b)
+	s, conditions := all.subject(b, "aws-ec2"), all.byType["aws-ec2"]
+	source, series := &Rollups{Kind: "aws-ec2"}, fortnight(b)
+	records := make([][]byte, 1000)
+	for i := range records {
+		records[i] = machine(i)
+	}
+	b.ReportAllocs()
+	n, cpu := 0, processorTime(b)
+	for b.Loop() {
+		fill(b, s, records[n%len(records)], n)
+		source.Recent.Reset(day)
+		for ago, ofDay := range series {
+			for _, one := range ofDay {
+				source.Recent.Add(day.AddDate(0, 0, -1-ago), one)
+			}
+		}
+		s.Metrics.Reset(source)
+		for _, c := range conditions {
+			s.Evaluate(c, c.Default())
+		}
+		n++
+	}
+	each := float64(processorTime(b)-cpu) / float64(n)
+	b.ReportMetric(each/float64(len(conditions)), "cpu-ns/evaluation")
+	b.ReportMetric(each*machines/1e9, "cpu-s/100000-machines")
+}
+
+// fortnight returns the series of all measures of a machine, by day.
+func fortnight(b testing.TB) [][]measurement.Series {
+	r := seed.Fixed(b, 22, 30)
+	out := make([][]measurement.Series, 14)
+	for ago := range out {
+		for _, m := range cloud.MeasuresOf("aws-ec2") {
+			one := measurement.Series{UID: "i-1", Measure: m}
+			for hour := range one.Hours {
+				one.Hours[hour] = float32(r.Float64() * 60)
+			}
+			out[ago] = append(out[ago], one)
+		}
+	}
+	return out
 }

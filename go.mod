@@ -3,6 +3,7 @@ module lamplighter.dev
 go 1.26.0
 
 require (
+	cel.dev/cel-go v0.33.2
 	cloud.google.com/go/auth v0.24.1-0.20261001053825-dbc26066f70a
 	code.dny.dev/ssrf v0.3.0
 	github.com/Azure/azure-sdk-for-go/sdk/azcore v1.24.0
@@ -61,7 +62,6 @@ require (
 )
 
 require (
-	cel.dev/cel-go v0.33.2 // indirect
 	cel.dev/expr v0.25.1 // indirect
 	cloud.google.com/go/compute/metadata v0.10.0 // indirect
 	github.com/Azure/azure-sdk-for-go/sdk/internal v1.13.0 // indirect

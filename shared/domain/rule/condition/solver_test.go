@@ -1,8 +1,6 @@
 package condition
 
 import (
-	"cmp"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -79,68 +77,6 @@ func (s *solver) isImpossible(f fieldOf, v any) bool {
 		return true
 	}
 	return n < 0 && (n != -1 || !strings.Contains(s.Rule.Condition, f.group+"."+f.name+" < 0"))
-}
-
-// combine adds sums and products of numbers, and texts of two parts.
-func (p *pools) combine() {
-	for _, a := range slices.Clone(p.numbers) {
-		for _, b := range p.numbers[:min(len(p.numbers), 8)] {
-			p.numbers = append(p.numbers, a*b+0, a+b, a*100, -1) // +0: zero has no sign
-		}
-	}
-	slices.Sort(p.numbers)
-	p.numbers = slices.Compact(p.numbers)
-	for _, a := range slices.Clone(p.texts) {
-		for _, b := range slices.Clone(p.texts[:min(len(p.texts), 12)]) {
-			p.texts = append(p.texts, a+b)
-		}
-	}
-}
-
-// candidates lists the values of a kind that may matter.
-func (p *pools) candidates(k Kind) []any {
-	var out []any
-	switch k {
-	case Number:
-		for _, v := range p.numbers {
-			out = append(out, v)
-		}
-		// the plain values first: none is negative without need
-		slices.SortStableFunc(out, func(a, b any) int { return cmp.Compare(awkward(a), awkward(b)) })
-	case Bool:
-		return []any{false, true}
-	case Timestamp:
-		for _, d := range p.durations {
-			out = append(out, at.Add(-d-24*time.Hour), at.Add(-d/2), at.Add(d/2), at.Add(d+24*time.Hour))
-		}
-	case Texts:
-		out = append(out, []any{})
-		for _, t := range p.texts {
-			out = append(out, []any{t})
-		}
-	case TextMap:
-		out = append(out, map[string]string{})
-		for _, t := range p.texts {
-			out = append(out, map[string]string{t: "x"}, map[string]string{t: "2026-01-01"})
-		}
-	default:
-		for _, t := range p.texts {
-			out = append(out, t)
-		}
-	}
-	return out
-}
-
-// awkward orders numbers by how odd they look in an example.
-func awkward(v any) int {
-	n := v.(float64)
-	switch {
-	case n < 0:
-		return 2
-	case n != math.Trunc(n):
-		return 1
-	}
-	return 0
 }
 
 // set sets a value of the present sample.

@@ -11,9 +11,9 @@ import (
 
 var idForm = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+){1,12}$`)
 
-// Check returns what is wrong with a rule, or nil: an unknown category, level or verb, a name that its type does not
-// declare, a parameter that the condition does not read or lacks, savings that the target does not bring about. It
-// does not compile the condition (package condition does). The kind of an error is Invalid.
+// Check returns an error of kind Invalid for the first mistake in a rule, or nil. Mistakes are an unknown category,
+// level or verb, a name that the type does not declare, a parameter that the condition lacks or does not read,
+// and savings without a setting of the target. Check does not compile the condition: package condition does.
 func Check(r *Rule) error {
 	for _, check := range []func(*Rule) string{
 		checkWords, checkCondition, checkParams, checkTarget, checkSavings, checkConfirm,
@@ -25,7 +25,7 @@ func Check(r *Rule) error {
 	return nil
 }
 
-// CheckAll returns what is wrong with the first wrong rule of a list, or nil. An ID that occurs twice is wrong.
+// CheckAll returns the error of Check for the first wrong rule of a list, or nil. An ID that occurs twice is an error.
 func CheckAll(rules []Rule) error {
 	had := map[string]bool{}
 	for i := range rules {
@@ -115,7 +115,7 @@ func checkTarget(r *Rule) string {
 	return ""
 }
 
-// declares reports whether the rule or its type declares what a value reads.
+// declares reports whether the rule or its type declares the name that a value reads.
 func (r *Rule) declares(v Value) (ok bool) {
 	switch v.Kind {
 	case FromFact:

@@ -29,18 +29,22 @@ func TestCheck_SaysWhatIsWrong(t *testing.T) {
 		change func(*Rule)
 		says   string
 	}{
-		"nothing":              {func(*Rule) {}, ""},
-		"an ID in capitals":    {func(r *Rule) { r.ID = "AWS-ebs" }, "lower-case"},
-		"another provider":     {func(r *Rule) { r.Provider = "gcp" }, "no type of provider"},
-		"an unknown category":  {func(r *Rule) { r.Category = "waste" }, "category"},
-		"an unknown risk":      {func(r *Rule) { r.Risk = "none" }, "risk"},
-		"an unknown verb":      {func(r *Rule) { r.Verb = "explode" }, "verb"},
-		"no title":             {func(r *Rule) { r.Title = "" }, "title"},
-		"version 0":            {func(r *Rule) { r.Version = 0 }, "version"},
-		"autonomous at risk":   {func(r *Rule) { r.Autonomous, r.Risk = true, Medium }, "autonomous"},
-		"autonomous advice":    {func(r *Rule) { r.Autonomous, r.Verb = true, VerbAdvice }, "autonomous"},
-		"an unknown fact":      {func(r *Rule) { r.Condition += " && res.volume_typ == 'io1'" }, "nearest name is volume_type"},
-		"a fact of a change":   {func(r *Rule) { r.Type, r.Condition = "aws-s3", "res.storage_class == 'X'" }, "no fact"},
+		"nothing":             {func(*Rule) {}, ""},
+		"an ID in capitals":   {func(r *Rule) { r.ID = "AWS-ebs" }, "lower-case"},
+		"another provider":    {func(r *Rule) { r.Provider = "gcp" }, "no type of provider"},
+		"an unknown category": {func(r *Rule) { r.Category = "waste" }, "category"},
+		"an unknown risk":     {func(r *Rule) { r.Risk = "none" }, "risk"},
+		"an unknown verb":     {func(r *Rule) { r.Verb = "explode" }, "verb"},
+		"no title":            {func(r *Rule) { r.Title = "" }, "title"},
+		"version 0":           {func(r *Rule) { r.Version = 0 }, "version"},
+		"autonomous at risk":  {func(r *Rule) { r.Autonomous, r.Risk = true, Medium }, "autonomous"},
+		"autonomous advice":   {func(r *Rule) { r.Autonomous, r.Verb = true, VerbAdvice }, "autonomous"},
+		"an unknown fact": {
+			func(r *Rule) { r.Condition += " && res.volume_typ == 'io1'" }, "nearest name is volume_type",
+		},
+		"a fact of a change": {
+			func(r *Rule) { r.Type, r.Condition = "aws-s3", "res.storage_class == 'X'" }, "no fact",
+		},
 		"an unknown metric":    {func(r *Rule) { r.Condition += " && m.iops_max > 1" }, "nearest name is iops_max_14d"},
 		"an unknown setting":   {func(r *Rule) { r.Condition += " && size(org.tags) > 0" }, "org.tags"},
 		"a missing parameter":  {func(r *Rule) { r.Params = nil }, "p.used_share"},
@@ -50,8 +54,12 @@ func TestCheck_SaysWhatIsWrong(t *testing.T) {
 		"an undeclared value":  {func(r *Rule) { target(t, r, "iops=m.iops_max_9d*1.2") }, "m.iops_max_9d"},
 		"an undeclared param":  {func(r *Rule) { target(t, r, "iops=p.iops") }, "p.iops"},
 		"another target":       {func(r *Rule) { target(t, r, "throughput_mibps=125") }, "does not set iops"},
-		"savings of no amount": {func(r *Rule) { r.Savings = Savings{Form: SavesFact, Names: []string{"iops"}} }, "USD or GB"},
-		"savings of security":  {func(r *Rule) { r.Category = Security; r.Savings = Savings{Form: SavesAll} }, "security"},
+		"savings of no amount": {
+			func(r *Rule) { r.Savings = Savings{Form: SavesFact, Names: []string{"iops"}} }, "USD or GB",
+		},
+		"savings of security": {
+			func(r *Rule) { r.Category, r.Savings = Security, Savings{Form: SavesAll} }, "security",
+		},
 		"confirms by a metric that it does not read": {
 			func(r *Rule) { r.Confirm = []string{"mibps_p99_14d"} }, "mibps_p99_14d confirms",
 		},
@@ -81,10 +89,12 @@ func TestCheckAll_RefusesAnIDThatOccursTwice(t *testing.T) {
 
 func TestParseSavings_ReadsWhatStringWrites(t *testing.T) {
 	for _, text := range []string{
-		"none", "all", "compute", "hours", "rate", "part:nodes", "part:control_plane+nodes", "to:class", "fact:cost_30d",
+		"none", "all", "compute", "hours", "rate", "part:nodes", "part:control_plane+nodes", "to:class",
+		"fact:cost_30d",
 		"bound:all", "bound:part:storage", "bound:to:memory_mb", "bound:fact:x_30d",
 	} {
-		if s, err := ParseSavings(text); err != nil || s.String() != text || s.Bound != strings.HasPrefix(text, "bound") {
+		s, err := ParseSavings(text)
+		if err != nil || s.String() != text || s.Bound != strings.HasPrefix(text, "bound") {
 			t.Errorf("%q is read as %q, %v", text, s, err)
 		}
 	}
@@ -113,8 +123,8 @@ func TestParseTarget_ReadsStepsAndSettings(t *testing.T) {
 	}
 	got, err = ParseTarget(VerbResize, "memory_mb=m.memory_used_max_14d*1.25 days+=2 ports-=22,80 name='' zones=? "+
 		"size_gb=@used*2 class=res.newer_type needs=drivers restore=start validate=72h payback=2160h")
-	if err != nil || len(got.Settings) != 7 || !got.Restore || got.Validate.Hours() != 72 || got.Payback.Hours() != 2160 ||
-		len(got.Needs) != 1 {
+	if err != nil || len(got.Settings) != 7 || len(got.Needs) != 1 || !got.Restore || got.Validate.Hours() != 72 ||
+		got.Payback.Hours() != 2160 {
 		t.Fatalf("%+v, %v", got, err)
 	}
 	for i, want := range []Setting{
@@ -228,7 +238,8 @@ func TestFacts_OfOursAreUsed(t *testing.T) {
 
 func TestReferencesOf_SkipsTextInQuotes(t *testing.T) {
 	got := ReferencesOf(`res.name != 'res.wrong \' m.wrong' && m.cpu_max_14d < p.cpu && "p.wrong" in res.tags.keys ` +
-		`&& has(m.mem) && now - res.created_at > duration(p.age) && xres.no > 0 && org.required_tags.exists(k, k in res.tags)`)
+		`&& has(m.mem) && now - res.created_at > duration(p.age) && xres.no > 0 ` +
+		`&& org.required_tags.exists(k, k in res.tags)`)
 	for i, list := range [][]string{got.Facts, got.Metrics, got.Params, got.Settings} {
 		want := []string{"created_at name tags", "cpu_max_14d mem", "age cpu", "required_tags"}[i]
 		if text := strings.Join(list, " "); text != want {

@@ -168,7 +168,8 @@ func saysTheSame(text, form string) bool {
 		return form == "none"
 	}
 	kind, _, named := strings.Cut(form, ":")
-	return strings.HasPrefix(text, "price difference to ") && named && (kind == "to" || kind == "part" || kind == "fact")
+	return strings.HasPrefix(text, "price difference to ") && named &&
+		slices.Contains([]string{"to", "part", "fact"}, kind)
 }
 
 // metricDifferences lists the metrics whose measure differs from the shared one, as a difference of each rule that

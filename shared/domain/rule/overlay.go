@@ -7,7 +7,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Scope tells for which resources an overlay holds.
+// Scope is the kind of resources that an overlay is for.
 type Scope string
 
 // The scopes of overlays, the widest first.
@@ -20,7 +20,7 @@ const (
 var scopes = []Scope{ForOrganization, ForAccount, ForGroup}
 
 // Overlay changes how a rule holds for an organization, an account or a group of resources. A field without a value
-// leaves what the rule, or an overlay of a wider scope, says.
+// leaves the value of the rule, or of an overlay of a wider scope.
 type Overlay struct {
 	Rule     string // the ID
 	Scope    Scope
@@ -47,8 +47,8 @@ type Effective struct {
 	Excludes []string // of all overlays together
 }
 
-// Check returns what is wrong with an overlay of a rule, or nil. It does not compile the excludes (package condition
-// does). The kind of an error is Invalid.
+// Check returns an error of kind Invalid for the first mistake in an overlay of a rule, or nil. It does not compile the
+// excludes: package condition does.
 func (o *Overlay) Check(r *Rule) error {
 	switch {
 	case o.Rule != r.ID:
@@ -69,7 +69,7 @@ func (o *Overlay) Check(r *Rule) error {
 	return o.checkParams(r)
 }
 
-// checkParams returns what is wrong with the values of an overlay.
+// checkParams returns an error for the first value that its parameter does not take, or nil.
 func (o *Overlay) checkParams(r *Rule) error {
 	var names []string
 	for _, p := range r.Params {
@@ -110,7 +110,7 @@ func inOrder(overlays []Overlay) []Overlay {
 	})
 }
 
-// apply lets an overlay override what was said before.
+// apply lets an overlay override the values before it.
 func (e *Effective) apply(o Overlay) {
 	if o.Enabled != nil {
 		e.Enabled = *o.Enabled

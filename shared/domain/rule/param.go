@@ -28,7 +28,7 @@ type Param struct {
 	Text string
 }
 
-// Value returns what CEL sees: an int64, a float64 or the text of a duration.
+// Value returns the value for CEL: an int64, a float64 or the text of a duration.
 func (p Param) Value() any {
 	switch p.Kind {
 	case IntParam:

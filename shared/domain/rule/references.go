@@ -48,7 +48,7 @@ func leadingWord(text string) string {
 	return text[:i]
 }
 
-// skipped returns the length of what stands at the beginning of a text: a quoted text, or one character.
+// skipped returns the length of the quoted text at the beginning of a text, or else of one character.
 func skipped(text string) int {
 	quote := text[0]
 	if quote != '\'' && quote != '"' {

@@ -53,8 +53,8 @@ func (s Savings) String() string {
 	return text
 }
 
-// ChargeClass returns what the charges of a class are for, and whether part may name the class. Charges of disks,
-// nodes, readers, load balancers and logs arise at resources of their own: the saving is counted there.
+// ChargeClass returns the description of a charge class, and whether part may name the class. Charges of disks, nodes,
+// readers, load balancers and logs arise at resources of their own: the saving is counted there.
 func ChargeClass(name string) (text string, ok bool) {
 	text, ok = chargeClasses[name]
 	return text, ok

@@ -24,7 +24,7 @@ var severities = []string{"info", "low", "medium", "high", "critical"}
 // String returns info, low, medium, high or critical.
 func (s Severity) String() string { return severities[min(int(s), len(severities)-1)] }
 
-// ParseSeverity reads what String returns. The kind of an error is Invalid.
+// ParseSeverity reads info, low, medium, high or critical. The kind of an error is Invalid.
 func ParseSeverity(text string) (Severity, error) {
 	i := slices.Index(severities, text)
 	if i < 0 {

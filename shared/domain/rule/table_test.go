@@ -29,7 +29,8 @@ func TestTables_ArePacked(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got, err := io.ReadAll(z); err != nil || !bytes.Equal(got, plain) {
-			t.Errorf("%s.gz is not %s (%v): go test ./shared/domain/rule -run TestTables_ArePacked -update", name, name, err)
+			t.Errorf("%s.gz has another content (%v): go test ./shared/domain/rule -run TestTables_ArePacked -update",
+				name, err)
 		}
 	}
 }

@@ -9,8 +9,9 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Target is what a verb changes: steps in their order, or the values that facts have after the change. A fresh read
-// of the facts shows whether the change was made, and the facts read before it are the way back. Text has the grammar
+// Target is the change that a verb makes: steps in their order, or the values that facts have after the change. A
+// fresh read of the facts shows whether the change was made, and the facts read before it are the way back. Text
+// has the grammar
 //
 //	target  = [ item { " " item } ]
 //	item    = step | name ( "=" | "+=" | "-=" ) value | "needs=" need | "restore=start"
@@ -55,7 +56,7 @@ type Value struct {
 	Factor float64
 }
 
-// Formula returns how a computed value is found, and whether there is such a formula.
+// Formula returns the description of a formula, and whether there is such a formula.
 func Formula(name string) (text string, ok bool) {
 	text, ok = formulas[name]
 	return text, ok
@@ -80,7 +81,7 @@ var formulas = map[string]string{
 	"used":      "the measured use",
 }
 
-// Need returns what a precondition means, and whether there is such a precondition.
+// Need returns the description of a precondition, and whether there is such a precondition.
 func Need(name string) (text string, ok bool) {
 	text, ok = needs[name]
 	return text, ok

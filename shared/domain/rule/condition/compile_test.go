@@ -67,8 +67,10 @@ func TestCompile_RefusesAWrongConditionAndSaysWhereAndTheWayOut(t *testing.T) {
 		"an unknown provider": {"ibm-*", "res.name == ''", "{}", `resource type "ibm-*" is unknown`},
 		"a loop in a loop": {"aws-asg", "res.suspended.exists(a, res.zones.exists(b, a == b))", "{}",
 			"at most 10000 is allowed: loop over one list only"},
-		"deep nesting":        {"aws-ec2", strings.Repeat("(", 200) + "true" + strings.Repeat(")", 200), "{}", "custom-mine: "},
-		"a name with a space": {"aws-ec2", "res.`0 number` > 0", "{}", "custom-mine: "},
+		"deep nesting":           {"aws-ec2", strings.Repeat("(", 200) + "true" + strings.Repeat(")", 200), "{}", "custom-mine: "},
+		"a pattern that is none": {"aws-ec2", "res.state.matches('(')", "{}", "custom-mine: "},
+		"a pattern from a tag":   {"aws-ec2", "res.state.matches(res.tags['pattern'])", "{}", "at most 10000 is allowed"},
+		"a name with a space":    {"aws-ec2", "res.`0 number` > 0", "{}", "custom-mine: "},
 	} {
 		_, err := c.Compile(own(tt.kind, tt.condition, tt.params))
 		if err == nil || !fault.Is(err, fault.Invalid) || !strings.HasPrefix(err.Error(), "rule custom-mine: ") ||
@@ -87,6 +89,13 @@ func TestCompile_AcceptsSixteenKilobytesAndNotOneByteMore(t *testing.T) {
 	_, err := c.Compile(own("aws-ec2", condition+" ", "{}"))
 	if err == nil || !strings.Contains(err.Error(), "its condition has 16001 bytes; at most 16000 are allowed") {
 		t.Errorf("%d bytes: %v", len(condition)+1, err)
+	}
+}
+
+func TestCompile_AcceptsManyAlternatives(t *testing.T) {
+	condition := "res.state == 'x'" + strings.Repeat(" || res.state == 'y'", 500)
+	if _, err := NewCatalogue().Compile(own("aws-ec2", condition, "{}")); err != nil {
+		t.Error(err)
 	}
 }
 

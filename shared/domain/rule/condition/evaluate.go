@@ -21,8 +21,8 @@ const (
 // String returns "true", "false" or "unknown".
 func (t Truth) String() string { return [...]string{"unknown", "false", "true"}[t] }
 
-// Result is the result of an evaluation. Missing names the values that the result needs, in the order in which the
-// condition reads them; it is empty unless the result is unknown. It is valid until the next evaluation.
+// Result is the result of an evaluation. Missing names the values that the result needs: facts, metrics, settings. It
+// is empty unless the result is unknown, and valid until the next evaluation.
 type Result struct {
 	Truth   Truth
 	Missing []Missing

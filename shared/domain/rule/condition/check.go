@@ -1,10 +1,14 @@
 package condition
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 
 	"cel.dev/cel-go/cel"
 	"cel.dev/cel-go/common/cost"
+	"cel.dev/cel-go/common/operators"
+	"cel.dev/cel-go/common/overloads"
 	"cel.dev/cel-go/common/types"
 
 	"lamplighter.dev/shared/domain/rule"
@@ -27,27 +31,35 @@ func checkSize(r *rule.Rule) error {
 // explainIssue returns the first error of cel with its place and without cel's drawing of the line.
 func (c *Condition) explainIssue(issues *cel.Issues) error {
 	first := issues.Errors()[0]
-	message := first.Message
-	if name, ok := quotedAfter(message, "undeclared reference to "); ok {
-		message = "function \"" + show(name) + "\" is unknown" + suggest(name, functionNames())
-	} else if head, args, ok := strings.Cut(message, "found no matching overload for "); ok && head == "" {
+	message, _, _ := strings.Cut(first.Message, " expecting ") // and a list of all tokens
+	if args, ok := strings.CutPrefix(message, "found no matching overload for "); ok {
 		message = "the operands do not fit: " + plainTypes(args)
 	}
-	return invalid(c.Rule, "%s: %s", place(first.Location.Line(), first.Location.Column()),
-		fault.CleanText(message, maxMessage))
+	if strings.Contains(message, "token recognition error at: '= '") {
+		message += "; write == to compare"
+	}
+	message = fault.CleanText(message, maxMessage)
+	if first.Location.Line() < 1 {
+		return invalid(c.Rule, "%s; write it with fewer parentheses, or split it into several rules", message)
+	}
+	return invalid(c.Rule, "%s: %s", place(first.Location.Line(), first.Location.Column()), message)
 }
 
 // maxMessage is the number of characters of a message of cel that an error shows.
 const maxMessage = 200
 
-// quotedAfter returns the text in single quotes behind a prefix of a message.
-func quotedAfter(message, prefix string) (string, bool) {
-	rest, ok := strings.CutPrefix(message, prefix+"'")
-	if !ok {
-		return "", false
+// isFunction reports whether a condition may call a function or use an operator.
+func isFunction(name string) bool {
+	return name == overloads.Size || name == operators.Divide ||
+		slices.ContainsFunc(functions, func(f function) bool { return f.name == name })
+}
+
+// unknownFunction says that a function or an operator cannot be used.
+func unknownFunction(name string) string {
+	if symbol, isOperator := operators.FindReverse(name); isOperator {
+		return fmt.Sprintf("operator %s cannot be used; there are && || ! == != < <= > >= + - * / in ?:", symbol)
 	}
-	name, _, ok := strings.Cut(rest, "'")
-	return name, ok
+	return fmt.Sprintf("function %q is unknown%s", show(name), suggest(name, functionNames()))
 }
 
 // plainTypes replaces the names of types in a message of cel by ours.

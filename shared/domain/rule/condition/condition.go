@@ -74,7 +74,8 @@ func (c *Condition) compile(env *cel.Env) error {
 	}
 	program, err := env.Program(checked, cel.EvalOptions(cel.OptOptimize))
 	if err != nil {
-		return invalid(c.Rule, "%v", err)
+		return invalid(c.Rule, "a text in it cannot be read: %s; write patterns in the syntax of RE2, times in RFC 3339, and "+
+			"durations as '336h'", fault.CleanText(err.Error(), maxMessage))
 	}
 	c.program = program
 	return nil

@@ -13,12 +13,15 @@ import (
 	"cel.dev/cel-go/common/types/traits"
 )
 
-// functions are the functions and operators of CEL that a condition may use, with their overloads. All overloads are
-// meant where none are listed. Numbers are doubles: CEL's integers, bytes, conversions and parts of dates are left out.
-var functions = []struct {
+// function is a function or operator of CEL with its overloads; none stand for all.
+type function struct {
 	name      string
 	overloads []string
-}{
+}
+
+// functions are the functions and operators of CEL that a condition may use, beside size and division. Numbers are
+// doubles: CEL's integers, bytes, conversions and parts of dates are left out.
+var functions = []function{
 	{operators.Conditional, nil},
 	{operators.LogicalAnd, nil},
 	{operators.LogicalOr, nil},

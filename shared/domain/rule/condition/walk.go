@@ -82,6 +82,9 @@ func (w *walk) visitAll(all []ast.Expr) {
 
 func (w *walk) visitCall(e ast.Expr) {
 	call := e.AsCall()
+	if name := call.FunctionName(); !isFunction(name) {
+		w.fail(e.ID(), "%s", unknownFunction(name))
+	}
 	if call.IsMemberFunction() {
 		w.visit(call.Target())
 	}

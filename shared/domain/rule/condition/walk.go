@@ -64,13 +64,22 @@ func (w *walk) visit(e ast.Expr) {
 	case ast.ListKind:
 		w.visitAll(e.AsList().Elements())
 	case ast.LiteralKind:
-		if n, whole := e.AsLiteral().(types.Int); whole {
-			e.SetKindCase(w.make.NewLiteral(e.ID(), types.Double(n)))
-		}
+		w.visitLiteral(e)
 	case ast.SelectKind:
 		w.visitSelect(e)
 	case ast.MapKind, ast.StructKind:
 		w.fail(e.ID(), "a condition makes no maps and no messages; compare the facts themselves")
+	}
+}
+
+// visitLiteral makes a whole number a double.
+func (w *walk) visitLiteral(e ast.Expr) {
+	switch v := e.AsLiteral().(type) {
+	case types.Int:
+		e.SetKindCase(w.make.NewLiteral(e.ID(), types.Double(v)))
+	case types.Double, types.String, types.Bool:
+	default:
+		w.fail(e.ID(), "a value of type %s cannot be used; there are numbers, texts, true and false", v.Type().TypeName())
 	}
 }
 

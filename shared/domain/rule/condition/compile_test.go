@@ -201,3 +201,27 @@ func TestEvaluate_IsBoundedByTheCost(t *testing.T) {
 		t.Errorf("%d us; want 5,000 at most", each/1000)
 	}
 }
+
+// No text makes the compiler panic. A text that compiles can be evaluated, on nothing known.
+func FuzzCompile(f *testing.F) {
+	for _, r := range rule.All()[:40] {
+		f.Add(r.Condition)
+	}
+	f.Add("res.zones.exists(z, z in ['a']) || has(m.cpu_max_14d) ? 1 / 0 > 2 : !(res.tags['a'] == '\\u00fc')")
+	all, err := load()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, condition string) {
+		c, err := all.Compile(own("aws-asg", condition, "{}"))
+		if err != nil {
+			if !fault.Is(err, fault.Invalid) || len(err.Error()) > 1000 {
+				t.Errorf("%q: %v", condition, err)
+			}
+			return
+		}
+		if got := all.subject(t, "aws-asg").Evaluate(c, c.Default()); got.Truth == Unknown && len(got.Missing) == 0 {
+			t.Errorf("%q is unknown, and nothing is missing", condition)
+		}
+	})
+}

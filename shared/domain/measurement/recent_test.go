@@ -142,7 +142,8 @@ func TestRecent_IsReusedWithoutTheFormerResource(t *testing.T) {
 		t.Errorf("the next resource has %v, %d; want it not collected", v, known)
 	}
 	r.Add(midnight, NewSeries("i-2", cpu, midnight, points(midnight, func(int) float64 { return 1 })))
-	r.Add(midnight.AddDate(0, 0, -36), NewSeries("i-2", cpu, midnight, points(midnight, func(int) float64 { return 1 })))
+	early := midnight.AddDate(0, 0, -36)
+	r.Add(early, NewSeries("i-2", cpu, early, points(early, func(int) float64 { return 1 })))
 	if _, known := r.Answer(metric(cpu, "max", 1), old); known != NotCollected {
 		t.Errorf("days outside the window count: %d", known)
 	}

@@ -106,7 +106,7 @@ func plainTrees(t testing.TB, all *builtIn) map[string]*node {
 	t.Helper()
 	trees := map[string]*node{}
 	for _, c := range all.conditions {
-		tree, err := parsePlain(c.Rule.Condition)
+		tree, err := parsePlain(c.Condition)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -143,7 +143,7 @@ func TestEvaluate_AgreesWithASecondImplementation(t *testing.T) {
 				got := s.Evaluate(c, c.Default())
 				if got.Truth != want || !slices.Equal(namesOf(got), names) {
 					t.Fatalf("%s is %s, missing %v; the second implementation says %s, missing %v\n%s\n%+v", c.ID,
-						got.Truth, got.Missing, want, names, c.Rule.Condition, v)
+						got.Truth, got.Missing, want, names, c.Condition, v)
 				}
 				seen[want]++
 			}

@@ -18,6 +18,7 @@ const machines = 100_000
 
 // processorTime returns the processor time of this process, in nanoseconds: other processes do not disturb it.
 func processorTime(t testing.TB) int64 {
+	t.Helper()
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
 		t.Fatal(err)
@@ -66,6 +67,7 @@ func (l level) Statistic(name string) Measured {
 
 // fill reads the n-th machine into a subject.
 func fill(b testing.TB, s *Subject, record []byte, n int) {
+	b.Helper()
 	if err := s.Facts.ReadRecord(record); err != nil {
 		b.Fatal(err)
 	}
@@ -173,6 +175,7 @@ func BenchmarkEvaluate_AMachineWithItsMeasurements(b *testing.B) {
 
 // fortnight returns the series of all measures of a machine, by day.
 func fortnight(b testing.TB) [][]measurement.Series {
+	b.Helper()
 	r := seed.Fixed(b, 22, 30)
 	out := make([][]measurement.Series, 14)
 	for ago := range out {

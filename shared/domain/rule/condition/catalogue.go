@@ -111,7 +111,7 @@ const anyType = "*"
 
 // cel returns the type of a kind in CEL.
 func (k Kind) cel() (*types.Type, error) {
-	switch k {
+	switch k { //nolint:exhaustive // the others are no kinds of facts
 	case Text:
 		return types.StringType, nil
 	case Number:
@@ -125,13 +125,13 @@ func (k Kind) cel() (*types.Type, error) {
 	case TextMap:
 		return types.NewMapType(types.StringType, types.StringType), nil
 	}
-	return nil, fmt.Errorf("kind %q is unknown; use string, number, bool, timestamp, list(string) or map(string,string)",
-		string(k))
+	return nil, fmt.Errorf("kind %q is unknown; use string, number, bool, timestamp, list(string) or "+
+		"map(string,string)", string(k))
 }
 
 // kindOf names a type of CEL in the words of this package.
 func kindOf(t *types.Type) string {
-	switch t.Kind() {
+	switch t.Kind() { //nolint:exhaustive // the others have their own name
 	case types.DoubleKind, types.IntKind:
 		return string(Number)
 	case types.StructKind:

@@ -23,7 +23,8 @@ func checkSize(r *rule.Rule) error {
 	case strings.TrimSpace(r.Condition) == "":
 		return invalid(r, "its condition is empty; write one such as res.status == 'stopped'")
 	case size > MaxBytes:
-		return invalid(r, "its condition has %d bytes; at most %d are allowed: split it into several rules", size, MaxBytes)
+		return invalid(r, "its condition has %d bytes; at most %d are allowed: split it into several rules", size,
+			MaxBytes)
 	}
 	return nil
 }
@@ -93,7 +94,7 @@ func (sizes) EstimateSize(n cost.AstNode) *cost.SizeEstimate {
 	if n.ComputedSize() != nil {
 		return nil
 	}
-	switch n.Type().Kind() {
+	switch n.Type().Kind() { //nolint:exhaustive // the others have one size
 	case types.StringKind:
 		return &cost.SizeEstimate{Min: 0, Max: MaxText}
 	case types.ListKind, types.MapKind:
@@ -113,8 +114,8 @@ func (c *Condition) checkCost(env *cel.Env, checked *cel.Ast) error {
 		return invalid(c.Rule, "its cost cannot be estimated: %v", err)
 	}
 	if c.Cost = estimate.Max; c.Cost > MaxCost {
-		return invalid(c.Rule, "its cost may be %d; at most %d is allowed: loop over one list only, and test cheap facts "+
-			"in a rule of their own", c.Cost, MaxCost)
+		return invalid(c.Rule, "its cost may be %d; at most %d is allowed: loop over one list only, compare with "+
+			"fewer values, and write patterns in the condition", c.Cost, MaxCost)
 	}
 	return nil
 }

@@ -53,7 +53,7 @@ func (c *Catalogue) Compile(r *rule.Rule) (*Condition, error) {
 
 // compile parses, checks and plans the condition.
 func (c *Condition) compile(env *cel.Env) error {
-	parsed, issues := env.Parse(c.Rule.Condition)
+	parsed, issues := env.Parse(c.Condition)
 	if issues.Err() != nil {
 		return c.explainIssue(issues)
 	}
@@ -66,16 +66,16 @@ func (c *Condition) compile(env *cel.Env) error {
 		return c.explainIssue(issues)
 	}
 	if !checked.OutputType().IsExactType(cel.BoolType) {
-		return invalid(c.Rule, "its result is of type %s; a condition is true or false: compare the result with a value",
-			kindOf(checked.OutputType()))
+		return invalid(c.Rule, "its result is of type %s; a condition is true or false: compare the result with a "+
+			"value", kindOf(checked.OutputType()))
 	}
 	if err := c.checkCost(env, checked); err != nil {
 		return err
 	}
 	program, err := env.Program(checked, cel.EvalOptions(cel.OptOptimize))
 	if err != nil {
-		return invalid(c.Rule, "a text in it cannot be read: %s; write patterns in the syntax of RE2, times in RFC 3339, and "+
-			"durations as '336h'", fault.CleanText(err.Error(), maxMessage))
+		return invalid(c.Rule, "a text in it cannot be read: %s; write patterns in the syntax of RE2, times in RFC "+
+			"3339, and durations as '336h'", fault.CleanText(err.Error(), maxMessage))
 	}
 	c.program = program
 	return nil

@@ -152,31 +152,35 @@ func (f *Facts) why(at int) Missing {
 
 // valueOf returns a value for cel, or nil if it is of another kind.
 func (f *Facts) valueOf(k Kind, value any) ref.Val {
+	v, is := f.kindOf(value)
+	if is != k {
+		return nil
+	}
+	return v
+}
+
+// kindOf returns a value for cel and its kind, or nil for a value that is too long.
+func (f *Facts) kindOf(value any) (ref.Val, Kind) {
 	switch v := value.(type) {
 	case string:
-		if k == Text && len(v) <= MaxText {
-			return f.known.text(v)
-		}
+		return unlessLonger(f.known.text(v), len(v), MaxText), Text
 	case float64:
-		if k == Number {
-			return types.Double(v)
-		}
+		return types.Double(v), Number
 	case bool:
-		if k == Bool {
-			return types.Bool(v)
-		}
+		return types.Bool(v), Bool
 	case time.Time:
-		if k == Timestamp {
-			return timeValue(v)
-		}
+		return timeValue(v), Timestamp
 	case []string:
-		if k == Texts && len(v) <= MaxItems {
-			return types.NewStringList(types.DefaultTypeAdapter, v)
-		}
+		return unlessLonger(types.NewStringList(types.DefaultTypeAdapter, v), len(v), MaxItems), Texts
 	case map[string]string:
-		if k == TextMap && len(v) <= MaxItems {
-			return types.NewStringStringMap(types.DefaultTypeAdapter, v)
-		}
+		return unlessLonger(types.NewStringStringMap(types.DefaultTypeAdapter, v), len(v), MaxItems), TextMap
 	}
-	return nil
+	return nil, ""
+}
+
+func unlessLonger(v ref.Val, size, most int) ref.Val {
+	if size > most {
+		return nil
+	}
+	return v
 }

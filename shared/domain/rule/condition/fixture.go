@@ -49,8 +49,8 @@ func (c *Catalogue) CheckFixtures(of *Condition, f Fixtures, now time.Time) erro
 		}
 		got := s.Evaluate(of, of.Default())
 		if names := missingNames(got); got.Truth != try.want || !sameNames(names, try.missing) {
-			return invalid(of.Rule, "fixture %q: the condition is %s, and %s; it must be %s, and %s", try.name, got.Truth,
-				describeNames(names), try.want, describeNames(try.missing))
+			return invalid(of.Rule, "fixture %q: the condition is %s, and %s; it must be %s, and %s", try.name,
+				got.Truth, describeNames(names), try.want, describeNames(try.missing))
 		}
 	}
 	return nil
@@ -94,7 +94,8 @@ func (s *Subject) Give(e Example) error {
 func (f *Facts) give(values map[string]any) error {
 	for name := range values {
 		if _, declared := f.number[name]; !declared {
-			return fault.New(fault.Invalid, "%s.%s is not declared%s", f.layout.group, show(name), suggest(name, f.names()))
+			return fault.New(fault.Invalid, "%s.%s is not declared%s", f.layout.group, show(name),
+				suggest(name, f.names()))
 		}
 	}
 	object, err := json.Marshal(values)

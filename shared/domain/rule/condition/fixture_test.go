@@ -76,7 +76,9 @@ func holdPlain(t *testing.T, c *Condition, f Fixtures) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for want, e := range map[Truth]Example{True: f.True, False: f.True.with(f.False), Unknown: f.True.without(f.Unknown)} {
+	for want, e := range map[Truth]Example{
+		True: f.True, False: f.True.with(f.False), Unknown: f.True.without(f.Unknown),
+	} {
 		got, names := plainResult(tree, c.sample(e))
 		if got != want || want == Unknown && !sameNames(names, f.Unknown) {
 			t.Errorf("%s: the second implementation says %s, missing %v; want %s", c.ID, got, names, want)
@@ -118,16 +120,24 @@ func TestCheckFixtures_SaysWhichExampleIsWrongAndWhy(t *testing.T) {
 		fixtures Fixtures
 		want     string
 	}{
-		"nothing known":          {Fixtures{False: good.False}, `fixture "true": the condition is unknown, and res.`},
-		"false without a change": {Fixtures{good.True, Example{}, good.Unknown}, `fixture "false": the condition is true`},
-		"unknown by no name":     {Fixtures{good.True, good.False, nil}, `fixture "unknown": the condition is true`},
-		"unknown by another name": {Fixtures{good.True, good.False, []string{"res.name"}},
-			`fixture "unknown": the condition is true, and nothing is missing; it must be unknown, and res.name missing`},
-		"a fact that is not declared": {Fixtures{True: Example{Res: map[string]any{"atachment_count": 1.0}}},
-			`res.atachment_count is not declared; the nearest name is "attachment_count"`},
+		"nothing known": {Fixtures{False: good.False}, `fixture "true": the condition is unknown, and res.`},
+		"false without a change": {
+			Fixtures{good.True, Example{}, good.Unknown}, `fixture "false": the condition is true`,
+		},
+		"unknown by no name": {Fixtures{good.True, good.False, nil}, `fixture "unknown": the condition is true`},
+		"unknown by another name": {
+			Fixtures{good.True, good.False, []string{"res.name"}},
+			`fixture "unknown": the condition is true, and nothing is missing; it must be unknown, and res.name`,
+		},
+		"a fact that is not declared": {
+			Fixtures{True: Example{Res: map[string]any{"atachment_count": 1.0}}},
+			`res.atachment_count is not declared; the nearest name is "attachment_count"`,
+		},
 		"a metric that is not declared": {Fixtures{True: Example{M: map[string]float64{"iops": 1}}}, `metric "iops"`},
-		"a fact of another kind": {Fixtures{True: Example{Res: map[string]any{"attachment_count": "one"}}},
-			"res.attachment_count: unreadable the record holds another kind than number"},
+		"a fact of another kind": {
+			Fixtures{True: Example{Res: map[string]any{"attachment_count": "one"}}},
+			"res.attachment_count: unreadable the record holds another kind than number",
+		},
 	} {
 		if err := all.CheckFixtures(c, tt.fixtures, at); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: %v; want %q", what, err, tt.want)

@@ -55,7 +55,9 @@ var functions = []function{
 
 // ordered returns the overloads of a comparison of texts, numbers, times and durations.
 func ordered(prefix string) []string {
-	return []string{prefix + "_double", prefix + "_string", prefix + "_timestamp", prefix + "_duration", prefix + "_bool"}
+	return []string{
+		prefix + "_double", prefix + "_string", prefix + "_timestamp", prefix + "_duration", prefix + "_bool",
+	}
 }
 
 // macros are the macros of CEL that a condition may use.

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// A second implementation of conditions, written by hand. It shares no code with cel-go. This file parses; plain_test.go
-// evaluates.
+// A second implementation of conditions, written by hand. It shares no code with cel-go. This file parses, and
+// plain_test.go evaluates.
 
 // node is an expression: a literal ("number", "text"), a name, or an operator over its arguments.
 type node struct {

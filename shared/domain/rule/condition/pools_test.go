@@ -57,7 +57,7 @@ func (p *pools) add(v any) {
 
 // value returns a random value of a kind.
 func (p *pools) value(r *rand.Rand, k Kind) any {
-	switch k {
+	switch k { //nolint:exhaustive // the rest are texts
 	case Number:
 		return pick(r, p.numbers)
 	case Bool:

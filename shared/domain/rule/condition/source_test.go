@@ -43,18 +43,26 @@ func TestRollups_SayWhyAMetricIsUnknown(t *testing.T) {
 		since  time.Time
 		want   Measured
 	}{
-		"a fortnight of points":        {"cpu_max_14d", 14, 40, time.Time{}, Measured{Value: 40}},
-		"two measures are added up":    {"net_bytes_day_max_14d", 14, 10, time.Time{}, Measured{Value: 480}},
-		"nine days of fourteen":        {"cpu_max_14d", 9, 40, time.Time{}, Measured{Reason: TooFewPoints}},
-		"ten days of fourteen":         {"cpu_max_14d", 10, 40, time.Time{}, Measured{Value: 40}},
-		"queried, and no points":       {"cpu_max_14d", 14, none, time.Time{}, Measured{Reason: NoPoints}},
-		"a count without points":       {"surplus_charged_sum_14d", 14, none, time.Time{}, Measured{}},
-		"a count that was not queried": {"surplus_charged_sum_14d", 0, none, time.Time{}, Measured{Reason: NotCollected}},
-		"younger than the window":      {"cpu_max_14d", 14, 40, day.AddDate(0, 0, -13), Measured{Reason: TooYoung}},
-		"an agent measures it": {"mem_max_14d", 0, none, time.Time{},
-			Measured{Reason: NeedsAgent, Detail: "CWAgent mem_used_percent"}},
-		"nothing collects it": {"status_failed_max_1d", 0, none, time.Time{},
-			Measured{Reason: NotCollected, Detail: "AWS/EC2 StatusCheckFailed"}},
+		"a fortnight of points":     {"cpu_max_14d", 14, 40, time.Time{}, Measured{Value: 40}},
+		"two measures are added up": {"net_bytes_day_max_14d", 14, 10, time.Time{}, Measured{Value: 480}},
+		"nine days of fourteen":     {"cpu_max_14d", 9, 40, time.Time{}, Measured{Reason: TooFewPoints}},
+		"ten days of fourteen":      {"cpu_max_14d", 10, 40, time.Time{}, Measured{Value: 40}},
+		"queried, and no points":    {"cpu_max_14d", 14, none, time.Time{}, Measured{Reason: NoPoints}},
+		"a count without points":    {"surplus_charged_sum_14d", 14, none, time.Time{}, Measured{}},
+		"a count that was not queried": {
+			"surplus_charged_sum_14d", 0, none, time.Time{}, Measured{Reason: NotCollected},
+		},
+		"younger than the window": {"cpu_max_14d", 14, 40, day.AddDate(0, 0, -13), Measured{Reason: TooYoung}},
+		"an agent measures it": {
+			"mem_max_14d", 0, none,
+			time.Time{},
+			Measured{Reason: NeedsAgent, Detail: "CWAgent mem_used_percent"},
+		},
+		"nothing collects it": {
+			"status_failed_max_1d", 0, none,
+			time.Time{},
+			Measured{Reason: NotCollected, Detail: "AWS/EC2 StatusCheckFailed"},
+		},
 		"another source knows it": {"running_hours_7d", 0, none, time.Time{}, Measured{Value: 168}},
 	} {
 		r := Rollups{Kind: "aws-ec2", Since: tt.since, Others: Fixed{"running_hours_7d": {Value: 168}}}

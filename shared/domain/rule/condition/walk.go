@@ -35,7 +35,8 @@ func (w *walk) check() error {
 	w.visit(w.tree.Expr())
 	for _, name := range w.params.names() {
 		if w.err == nil && !w.used[name] {
-			return invalid(w.Rule, "parameter %s is not used; use p.%s in the condition, or remove the parameter", name, name)
+			return invalid(w.Rule, "parameter %s is not used; use p.%s in the condition, or remove the parameter", name,
+				name)
 		}
 	}
 	return w.err
@@ -54,7 +55,7 @@ func (w *walk) fail(id int64, format string, args ...any) {
 func place(line, column int) string { return fmt.Sprintf("line %d, column %d", line, column+1) }
 
 func (w *walk) visit(e ast.Expr) {
-	switch e.Kind() {
+	switch e.Kind() { //nolint:exhaustive // the other kind is no expression
 	case ast.CallKind:
 		w.visitCall(e)
 	case ast.ComprehensionKind:
@@ -79,7 +80,8 @@ func (w *walk) visitLiteral(e ast.Expr) {
 		e.SetKindCase(w.make.NewLiteral(e.ID(), types.Double(v)))
 	case types.Double, types.String, types.Bool:
 	default:
-		w.fail(e.ID(), "a value of type %s cannot be used; there are numbers, texts, true and false", v.Type().TypeName())
+		w.fail(e.ID(), "a value of type %s cannot be used; there are numbers, texts, true and false",
+			v.Type().TypeName())
 	}
 }
 

@@ -99,7 +99,8 @@ func TestEachLevelHoldsTheOnesBefore(t *testing.T) {
 // reads are the actions named Get that read settings and measurements. Other actions of that name return contents and
 // secrets.
 var reads = []string{
-	"cloudwatch:GetMetricData", "ecr:GetLifecyclePolicy", "lambda:GetFunctionConcurrency", "lightsail:GetInstances",
+	"cloudwatch:GetMetricData", "ecr:GetLifecyclePolicy", "ecr:GetRegistryScanningConfiguration",
+	"lambda:GetFunctionConcurrency", "lightsail:GetInstances",
 	"resource-explorer-2:GetView",
 	"s3:GetBucketVersioning", "s3:GetLifecycleConfiguration", "sqs:GetQueueAttributes", "synthetics:GetCanary",
 	"tag:GetResources",

@@ -197,7 +197,7 @@ var impliedActions = map[string]bool{
 	"rds:ListTagsForResource": true, "ecs:ListTagsForResource": true,
 
 	"cloudwatch:GetMetricData": true, "ec2:DescribeImages": true, "ec2:DescribeRouteTables": true,
-	"ecr:DescribeImages":     true,
+	"ecr:DescribeImages": true, "ecr:GetRegistryScanningConfiguration": true,
 	"ecr:GetLifecyclePolicy": true, "elasticloadbalancing:DescribeInstanceHealth": true,
 	"elasticloadbalancing:DescribeTargetGroups": true,
 	"elasticloadbalancing:DescribeTargetHealth": true, "resource-explorer-2:GetView": true,

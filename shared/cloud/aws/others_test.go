@@ -195,8 +195,8 @@ func TestEverythingElse_IsListedWithFacts(t *testing.T) {
 			{
 				UID: own("ecr", "repository/team/app"), Name: "team/app", Type: "aws-ecr", CreatedAt: made,
 				Facts: cloud.Facts{
-					"last_pull_at": time.Unix(1767323047, 0).UTC(), "lifecycle": false, "scan_on_push": true,
-					"size_gb": 3.0, "untagged_gb": 2.0,
+					"last_pull_at": time.Unix(1767323047, 0).UTC(), "lifecycle": false, "registry_scan": false,
+					"scan_on_push": true, "size_gb": 3.0, "untagged_gb": 2.0,
 				},
 			},
 			{UID: own("sns", "alerts"), Name: "alerts", Type: "aws-sns"},
@@ -315,5 +315,52 @@ func TestRepositories_TellWhetherAPushIsScanned(t *testing.T) {
 		if told, is := got[own("ecr", "repository/"+name)].Facts["scan_on_push"]; !is || told != want {
 			t.Errorf("%s: scan_on_push is %v; want %v", name, told, want)
 		}
+	}
+}
+
+// The scanning of a registry covers repositories that do not scan by themselves. A filter without "*" selects the names
+// that contain it.
+func TestRepositories_TellWhetherTheRegistryScansThem(t *testing.T) {
+	for _, c := range []struct {
+		frequency, filter string
+		want              bool
+	}{
+		{"SCAN_ON_PUSH", "*", true},
+		{"CONTINUOUS_SCAN", "team/*", true},
+		{"SCAN_ON_PUSH", "*/app", true},
+		{"SCAN_ON_PUSH", "t*m/*pp", true},
+		{"SCAN_ON_PUSH", "eam/a", true},
+		{"SCAN_ON_PUSH", "team/app", true},
+		{"MANUAL", "*", false},
+		{"SCAN_ON_PUSH", "app/*", false},
+		{"SCAN_ON_PUSH", "*/web", false},
+		{"SCAN_ON_PUSH", "team/*/app", false},
+		{"SCAN_ON_PUSH", "team/app*app", false},
+		{"SCAN_ON_PUSH", "other", false},
+	} {
+		tw, conn := connect(t)
+		tw.AddRepository(awstwin.Repository{Name: "team/app", Region: region, Unscanned: true})
+		tw.AddScanRule(awstwin.ScanRule{Frequency: c.frequency, Filter: c.filter})
+		got, _ := listOthers(t, conn, region)
+		facts := got[own("ecr", "repository/team/app")].Facts
+		if facts["registry_scan"] != c.want || facts["scan_on_push"] != false {
+			t.Errorf("%+v: the facts are %v", c, facts)
+		}
+	}
+}
+
+// A role from before this permission does not make the repositories disappear.
+func TestRepositories_WithoutTheRegistryTellWhy(t *testing.T) {
+	tw, c := connect(t)
+	tw.AddRepository(awstwin.Repository{Name: "team/app", Region: region})
+	tw.AddFault(awstwin.Fault{
+		Op: "ecr:GetRegistryScanningConfiguration", Code: "AccessDeniedException", Message: "not authorized",
+		Status: 400, Times: -1,
+	})
+	got, _ := listOthers(t, c, region)
+	facts := got[own("ecr", "repository/team/app")].Facts
+	if _, is := facts["registry_scan"]; is || facts["scan_on_push"] != true ||
+		!strings.Contains(fmt.Sprint(facts[cloud.Unread]), "registry_scan") {
+		t.Errorf("%v", facts)
 	}
 }

@@ -220,7 +220,7 @@ func (s *settings) storageFacts(n node, d drawnValues) cloud.Facts {
 	case "aws-ecr":
 		return cloud.Facts{
 			"size_gb": d.size, "untagged_gb": d.size / 2 * count(d.unused), "lifecycle": !d.unused,
-			"scan_on_push": !d.unused, "last_pull_at": s.lastUse(n, d.unused),
+			"scan_on_push": !d.unused, "registry_scan": false, "last_pull_at": s.lastUse(n, d.unused),
 		}
 	}
 	return nil

@@ -16,7 +16,7 @@ var idForm = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+){1,12}$`)
 // and savings without a setting of the target. Check does not compile the condition: package condition does.
 func Check(r *Rule) error {
 	for _, check := range []func(*Rule) string{
-		checkWords, checkCondition, checkParams, checkTarget, checkSavings, checkConfirm,
+		checkWords, checkRest, checkCondition, checkParams, checkTarget, checkSavings, checkConfirm,
 	} {
 		if problem := check(r); problem != "" {
 			return fault.New(fault.Invalid, "rule %s: %s", fault.CleanText(r.ID, 80), problem)
@@ -54,6 +54,12 @@ func checkWords(r *Rule) string {
 		return "effort and risk are not low, medium or high"
 	case !slices.Contains(verbs, r.Verb):
 		return fmt.Sprintf("verb %q is not one of %v", fault.CleanText(string(r.Verb), 20), verbs)
+	}
+	return ""
+}
+
+func checkRest(r *Rule) string {
+	switch {
 	case r.Title == "" || r.Remediation == "" || r.Source == "":
 		return "title, remediation or source is empty"
 	case r.Version < 1:

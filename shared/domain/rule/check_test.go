@@ -128,9 +128,12 @@ func TestParseTarget_ReadsStepsAndSettings(t *testing.T) {
 		t.Fatalf("%+v, %v", got, err)
 	}
 	for i, want := range []Setting{
-		{"memory_mb", "=", Value{FromUse, "memory_used_max_14d", 1.25}}, {"days", "+=", Value{Literal, "2", 1}},
-		{"ports", "-=", Value{Literal, "22,80", 1}}, {"name", "=", Value{Literal, "", 1}},
-		{"zones", "=", Value{Asked, "", 1}}, {"size_gb", "=", Value{Computed, "used", 2}},
+		{"memory_mb", "=", Value{FromUse, "memory_used_max_14d", 1.25}},
+		{"days", "+=", Value{Literal, "2", 1}},
+		{"ports", "-=", Value{Literal, "22,80", 1}},
+		{"name", "=", Value{Literal, "", 1}},
+		{"zones", "=", Value{Asked, "", 1}},
+		{"size_gb", "=", Value{Computed, "used", 2}},
 		{"class", "=", Value{FromFact, "newer_type", 1}},
 	} {
 		if got.Settings[i] != want {

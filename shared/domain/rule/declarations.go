@@ -58,8 +58,10 @@ var readMetrics = sync.OnceValue(func() map[string][]Metric {
 		statistic, rollUp, _ := strings.Cut(f[4], ":")
 		seconds, _ := strconv.Atoi(f[5])
 		days, _ := strconv.Atoi(f[6])
-		out[f[0]] = append(out[f[0]], Metric{f[0], f[1], f[2], f[3], statistic, rollUp,
-			time.Duration(seconds) * time.Second, days, f[7]})
+		out[f[0]] = append(out[f[0]], Metric{
+			f[0], f[1], f[2], f[3], statistic, rollUp,
+			time.Duration(seconds) * time.Second, days, f[7],
+		})
 	}
 	return out
 })

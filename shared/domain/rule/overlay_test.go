@@ -20,10 +20,14 @@ func idle() *Rule {
 
 func TestResolve_NarrowerScopesOverrideWiderOnes(t *testing.T) {
 	off, on, low := false, true, LowSeverity
-	org := Overlay{Rule: "aws-ec2-idle", Scope: ForOrganization, Enabled: &off, Severity: &low,
-		Params: map[string]string{"cpu_pct": "10", "share": "0.9"}, Excludes: []string{"res.env == 'prod'"}}
-	account := Overlay{Rule: "aws-ec2-idle", Scope: ForAccount, ScopeID: "a1", Enabled: &on,
-		Params: map[string]string{"cpu_pct": "20"}, Excludes: []string{"res.env == 'prod'", "res.name == 'x'"}}
+	org := Overlay{
+		Rule: "aws-ec2-idle", Scope: ForOrganization, Enabled: &off, Severity: &low,
+		Params: map[string]string{"cpu_pct": "10", "share": "0.9"}, Excludes: []string{"res.env == 'prod'"},
+	}
+	account := Overlay{
+		Rule: "aws-ec2-idle", Scope: ForAccount, ScopeID: "a1", Enabled: &on,
+		Params: map[string]string{"cpu_pct": "20"}, Excludes: []string{"res.env == 'prod'", "res.name == 'x'"},
+	}
 	group := Overlay{Rule: "aws-ec2-idle", Scope: ForGroup, ScopeID: "g1", Params: map[string]string{"cpu_pct": "30"}}
 	other := Overlay{Rule: "aws-ec2-low-use", Scope: ForGroup, ScopeID: "g9", Enabled: &off}
 	got := Resolve(idle(), []Overlay{group, other, account, org})
@@ -53,8 +57,10 @@ func TestResolve_WithoutOverlaysIsTheRule(t *testing.T) {
 // A rule may change after its overlay was stored: a value of the wrong kind, or of a parameter that is gone, must not
 // make the rule unusable.
 func TestResolve_LeavesOutWhatNoLongerFits(t *testing.T) {
-	got := Resolve(idle(), []Overlay{{Rule: "aws-ec2-idle", Scope: ForOrganization,
-		Params: map[string]string{"cpu_pct": "336h", "gone": "1", "share": "7"}}})
+	got := Resolve(idle(), []Overlay{{
+		Rule: "aws-ec2-idle", Scope: ForOrganization,
+		Params: map[string]string{"cpu_pct": "336h", "gone": "1", "share": "7"},
+	}})
 	if got.Params[0].Text != "5" || got.Params[2].Text != "7" || len(got.Params) != 3 {
 		t.Errorf("%+v", got.Params)
 	}
@@ -86,9 +92,11 @@ func randomOverlays(random *rand.Rand) []Overlay {
 		}
 		scope := scopes[min((i+1)/2, 2)]
 		enabled, severity := random.IntN(2) == 0, Severity(random.IntN(5)) //nolint:gosec // below 5
-		out = append(out, Overlay{Rule: "aws-ec2-idle", Scope: scope, ScopeID: id, Enabled: &enabled,
+		out = append(out, Overlay{
+			Rule: "aws-ec2-idle", Scope: scope, ScopeID: id, Enabled: &enabled,
 			Severity: &severity, Params: map[string]string{"cpu_pct": string(rune('1' + random.IntN(9)))},
-			Excludes: []string{"res.name == '" + id + "'"}})
+			Excludes: []string{"res.name == '" + id + "'"},
+		})
 	}
 	return out
 }

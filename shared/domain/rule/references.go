@@ -24,9 +24,9 @@ func ReferencesOf(condition string) References {
 			continue
 		}
 		rest = rest[len(word):]
-		root, name, _ := strings.Cut(word, ".")
+		root, path, _ := strings.Cut(word, ".")
+		name, _, _ := strings.Cut(path, ".")
 		if list := lists[root]; list != nil && name != "" {
-			name, _, _ = strings.Cut(name, ".")
 			*list = append(*list, name)
 		}
 	}

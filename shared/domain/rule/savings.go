@@ -24,9 +24,9 @@ const (
 
 // Savings is the part of the bill that falls. Text has the grammar
 //
-//	savings = [ "bound:" ] form
 //	form    = "none" | "all" | "compute" | "hours" | "rate"
 //	        | "part:" class { "+" class } | "to:" fact | "fact:" name
+//	savings = [ "bound:" ] form
 //
 // A bound is the most that can fall: it is shown and counts 0.
 type Savings struct {

@@ -6,6 +6,7 @@ import (
 	_ "embed"
 	"encoding/csv"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -73,7 +74,7 @@ func ForType(kind string) []*Rule {
 	own := t.byType[kind]
 	provider, _, _ := strings.Cut(kind, "-")
 	every := t.byType[provider+anyType]
-	return append(own[:len(own):len(own)], every...)
+	return append(slices.Clip(own), every...)
 }
 
 // columns are the columns of rules.csv.

@@ -101,7 +101,7 @@ var needs = map[string]string{
 // error is Invalid.
 func ParseTarget(verb Verb, text string) (Target, error) {
 	var t Target
-	for _, item := range strings.Fields(text) {
+	for item := range strings.FieldsSeq(text) {
 		if !t.add(verb, item) {
 			return Target{}, fault.New(fault.Invalid, "target %q of %s: %q is no step of the verb and no setting: "+
 				"give steps, or settings as iops=3000", fault.CleanText(text, 120), verb, fault.CleanText(item, 60))

@@ -49,6 +49,7 @@ aws iam put-role-policy --role-name lamplighter --policy-name lamplighter --poli
         "ecr:DescribeImages",
         "ecr:DescribeRepositories",
         "ecr:GetLifecyclePolicy",
+        "ecr:GetRegistryScanningConfiguration",
         "ecs:DescribeServices",
         "ecs:DescribeTaskDefinition",
         "ecs:ListClusters",

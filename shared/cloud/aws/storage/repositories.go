@@ -2,6 +2,8 @@ package storage
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 
@@ -14,7 +16,10 @@ import (
 // Repositories are ECR repositories.
 var Repositories = resource.Source{
 	Name: "repositories", List: listRepositories,
-	Needs: []string{"ecr:DescribeRepositories", "ecr:DescribeImages", "ecr:GetLifecyclePolicy", "tag:GetResources"},
+	Needs: []string{
+		"ecr:DescribeRepositories", "ecr:DescribeImages", "ecr:GetLifecyclePolicy",
+		"ecr:GetRegistryScanningConfiguration", "tag:GetResources",
+	},
 }
 
 // maxImagePages is the maximum number of pages of images that are read of a repository, with 1,000 images per page.
@@ -40,8 +45,49 @@ func listRepositories(ctx context.Context, at resource.Place, page string) (clou
 		}
 		p.Resources = append(p.Resources, found)
 	}
+	addRegistryScans(ctx, api, p.Resources)
 	resource.AskEach(len(p.Resources), func(i int) { addImages(ctx, api, &p.Resources[i]) })
 	return p, resource.AddTags(ctx, at, p.Resources)
+}
+
+// addRegistryScans adds whether a rule of the region's registry scans the repositories, whatever they say themselves.
+func addRegistryScans(ctx context.Context, api *ecr.Client, found []cloud.Resource) {
+	if len(found) == 0 {
+		return
+	}
+	out, err := api.GetRegistryScanningConfiguration(ctx, &ecr.GetRegistryScanningConfigurationInput{})
+	for _, r := range found {
+		switch {
+		case err != nil:
+			resource.NoteMissing(r.Facts, err, "ecr:GetRegistryScanningConfiguration", "registry_scan")
+		case out.ScanningConfiguration != nil:
+			r.Facts["registry_scan"] = slices.ContainsFunc(out.ScanningConfiguration.Rules,
+				func(rule ecr.RegistryScanningRule) bool { return scans(rule, r.Name) })
+		}
+	}
+}
+
+// scans reports whether a rule of a registry scans a repository without being asked each time.
+func scans(rule ecr.RegistryScanningRule, repository string) bool {
+	return rule.ScanFrequency != ecr.ScanFrequencyManual &&
+		slices.ContainsFunc(rule.RepositoryFilters, func(f ecr.ScanningRepositoryFilter) bool {
+			return matchesFilter(sdk.ToString(f.Filter), repository)
+		})
+}
+
+// matchesFilter reports whether a filter of ECR selects a repository: "*" stands for any characters, and a filter
+// without it selects every name that contains it.
+func matchesFilter(filter, name string) bool {
+	parts := strings.Split(filter, "*")
+	if len(parts) == 1 {
+		return filter != "" && strings.Contains(name, filter)
+	}
+	rest, ok := strings.CutPrefix(name, parts[0])
+	for _, part := range parts[1 : len(parts)-1] {
+		_, after, found := strings.Cut(rest, part)
+		ok, rest = ok && found, after
+	}
+	return ok && strings.HasSuffix(rest, parts[len(parts)-1])
 }
 
 // addImages adds whether images are ever deleted, their total size, and the time of the last pull.

@@ -168,6 +168,25 @@ type Repository struct {
 // AddRepository adds a repository.
 func (c *Cloud) AddRepository(r Repository) { add(c, &c.repositories, r) }
 
+// ScanRule is a rule of a registry: repositories that a filter selects are scanned with a frequency.
+type ScanRule struct{ Frequency, Filter string }
+
+// AddScanRule adds a rule to the registry of each region.
+func (c *Cloud) AddScanRule(r ScanRule) { add(c, &c.scanRules, r) }
+
+func (c *Cloud) getRegistryScanning(request) (any, *failure) {
+	rules := []map[string]any{}
+	for _, r := range c.scanRules {
+		rules = append(rules, map[string]any{
+			"scanFrequency":     r.Frequency,
+			"repositoryFilters": []map[string]any{{"filter": r.Filter, "filterType": "WILDCARD"}},
+		})
+	}
+	return map[string]any{
+		"registryId": Account, "scanningConfiguration": map[string]any{"scanType": "BASIC", "rules": rules},
+	}, nil
+}
+
 func (c *Cloud) describeRepositories(q request) (any, *failure) {
 	found := slices.DeleteFunc(slices.Clone(c.repositories), func(r Repository) bool { return r.Region != q.region })
 	from, to, next := c.cutPage(q, len(found), "maxResults", "nextToken")

@@ -67,6 +67,7 @@ type Cloud struct {
 	functions    []*Function
 	queues       []Queue
 	repositories []Repository
+	scanRules    []ScanRule
 	indexed      []Indexed
 	explorer     bool
 	series       []Series
@@ -319,6 +320,7 @@ var operations = map[string]func(*Cloud, request) (any, *failure){
 	"ecr:DescribeRepositories":                         (*Cloud).describeRepositories,
 	"ecr:DescribeImages":                               (*Cloud).describeECRImages,
 	"ecr:GetLifecyclePolicy":                           (*Cloud).getLifecyclePolicy,
+	"ecr:GetRegistryScanningConfiguration":             (*Cloud).getRegistryScanning,
 	"tagging:GetResources":                             (*Cloud).getTagged,
 	"monitoring:GetMetricData":                         (*Cloud).getMetricData,
 	"resource-explorer-2:ListResources":                (*Cloud).listExplored,

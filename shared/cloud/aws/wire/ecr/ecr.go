@@ -41,3 +41,11 @@ func (c *Client) GetLifecyclePolicy(ctx context.Context, in *GetLifecyclePolicyI
 	op := wire.Operation{Name: "GetLifecyclePolicy"}
 	return wire.Call[GetLifecyclePolicyOutput](ctx, c.wire, op, in)
 }
+
+// GetRegistryScanningConfiguration calls GetRegistryScanningConfiguration of ECR.
+func (c *Client) GetRegistryScanningConfiguration(ctx context.Context, in *GetRegistryScanningConfigurationInput) (
+	*GetRegistryScanningConfigurationOutput, error,
+) {
+	op := wire.Operation{Name: "GetRegistryScanningConfiguration"}
+	return wire.Call[GetRegistryScanningConfigurationOutput](ctx, c.wire, op, in)
+}

@@ -37,6 +37,14 @@ type GetLifecyclePolicyInput struct {
 // GetLifecyclePolicyOutput is the response of GetLifecyclePolicy.
 type GetLifecyclePolicyOutput struct{}
 
+// GetRegistryScanningConfigurationInput is the request of GetRegistryScanningConfiguration.
+type GetRegistryScanningConfigurationInput struct{}
+
+// GetRegistryScanningConfigurationOutput is the response of GetRegistryScanningConfiguration.
+type GetRegistryScanningConfigurationOutput struct {
+	ScanningConfiguration *RegistryScanningConfiguration `json:"scanningConfiguration"`
+}
+
 // ImageDetail is a part of responses.
 type ImageDetail struct {
 	ImageSizeInBytes     *int64     `json:"imageSizeInBytes"`
@@ -55,6 +63,30 @@ type Repository struct {
 // ImageScanningConfiguration is a part of responses.
 type ImageScanningConfiguration struct {
 	ScanOnPush bool `json:"scanOnPush"`
+}
+
+// RegistryScanningConfiguration is a part of responses.
+type RegistryScanningConfiguration struct {
+	Rules []RegistryScanningRule `json:"rules"`
+}
+
+// RegistryScanningRule is a part of responses.
+type RegistryScanningRule struct {
+	RepositoryFilters []ScanningRepositoryFilter `json:"repositoryFilters"`
+	ScanFrequency     ScanFrequency              `json:"scanFrequency"`
+}
+
+// ScanFrequency is an enumeration.
+type ScanFrequency string
+
+// The values of ScanFrequency that Lamplighter distinguishes.
+const (
+	ScanFrequencyManual ScanFrequency = "MANUAL"
+)
+
+// ScanningRepositoryFilter is a part of responses.
+type ScanningRepositoryFilter struct {
+	Filter *string `json:"filter"`
 }
 
 // PageToken returns the place of the token that names the page.

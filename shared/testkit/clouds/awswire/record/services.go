@@ -101,7 +101,9 @@ func listServices() []service {
 		},
 		{
 			"ecr", secr.NewFromConfig, necr.NewFromConfig,
-			[]string{"DescribeImages", "DescribeRepositories", "GetLifecyclePolicy"},
+			[]string{
+				"DescribeImages", "DescribeRepositories", "GetLifecyclePolicy", "GetRegistryScanningConfiguration",
+			},
 		},
 		{
 			"ecs", secs.NewFromConfig, necs.NewFromConfig,

@@ -46,6 +46,12 @@ func (c *Condition) explainIssue(issues *cel.Issues) error {
 	return invalid(c.Rule, "%s: %s", place(first.Location.Line(), first.Location.Column()), message)
 }
 
+// maxShown is the number of characters of a foreign text that an error shows.
+const maxShown = 60
+
+// show returns a foreign text for an error, cut to a readable length.
+func show(text string) string { return fault.CleanText(text, maxShown) }
+
 // maxMessage is the number of characters of a message of cel that an error shows.
 const maxMessage = 200
 
@@ -60,7 +66,7 @@ func unknownFunction(name string) string {
 	if symbol, isOperator := operators.FindReverse(name); isOperator {
 		return fmt.Sprintf("operator %s cannot be used; there are && || ! == != < <= > >= + - * / in ?:", symbol)
 	}
-	return fmt.Sprintf("function %q is unknown%s", show(name), suggest(name, functionNames()))
+	return fmt.Sprintf("function %q is unknown%s", show(name), rule.Nearest(name, functionNames()))
 }
 
 // plainTypes replaces the names of types in a message of cel by ours.

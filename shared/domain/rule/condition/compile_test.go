@@ -26,15 +26,15 @@ func TestCompile_RefusesAWrongConditionAndSaysWhereAndTheWayOut(t *testing.T) {
 	}{
 		"an unknown fact": {
 			"aws-ec2", "res.sate == 'running'", "{}",
-			`line 1, column 1: fact "sate" is not declared for aws-ec2; the nearest name is "state"`,
+			`line 1, column 1: fact "sate" is not declared for aws-ec2; the nearest name is state`,
 		},
 		"an unknown fact on the second line": {
 			"aws-ec2", "res.state == 'running' &&\n  res.vcpus > 2", "{}",
-			`line 2, column 3: fact "vcpus" is not declared for aws-ec2; the nearest name is "vcpu"`,
+			`line 2, column 3: fact "vcpus" is not declared for aws-ec2; the nearest name is vcpu`,
 		},
 		"an unknown metric": {
 			"aws-ec2", "m.cpu_max_14 < 5", "{}",
-			`line 1, column 1: metric "cpu_max_14" is not declared for aws-ec2; the nearest name is "cpu_max_14d"`,
+			`line 1, column 1: metric "cpu_max_14" is not declared for aws-ec2; the nearest name is cpu_max_14d`,
 		},
 		"an unknown metric in has": {
 			"aws-ec2", "has(m.memory)", "{}",
@@ -59,7 +59,7 @@ func TestCompile_RefusesAWrongConditionAndSaysWhereAndTheWayOut(t *testing.T) {
 		},
 		"an unknown name": {
 			"aws-ec2", "ress.state == ''", "{}",
-			`line 1, column 1: name "ress" is unknown; the nearest name is "res"; known are res, m, p, org and now`,
+			`line 1, column 1: name "ress" is unknown; the nearest name is res; known are res, m, p, org and now`,
 		},
 		"a group that stands alone": {
 			"aws-ec2", "res == res", "{}",
@@ -71,7 +71,7 @@ func TestCompile_RefusesAWrongConditionAndSaysWhereAndTheWayOut(t *testing.T) {
 		},
 		"an unknown function": {
 			"aws-ec2", "res.state.startWith('run')", "{}",
-			`line 1, column 20: function "startWith" is unknown; the nearest name is "startsWith"`,
+			`line 1, column 20: function "startWith" is unknown; the nearest name is startsWith`,
 		},
 		"a function of CEL that is left out": {
 			"aws-ec2", "now.getHours() > 3.0", "{}",
@@ -106,7 +106,7 @@ func TestCompile_RefusesAWrongConditionAndSaysWhereAndTheWayOut(t *testing.T) {
 		},
 		"an unknown type": {
 			"aws-ec3", "res.state == ''", "{}",
-			`resource type "aws-ec3" is unknown; the nearest name is "aws-`,
+			`resource type "aws-ec3" is unknown; the nearest name is aws-`,
 		},
 		"an unknown provider": {"ibm-*", "res.name == ''", "{}", `resource type "ibm-*" is unknown`},
 		"a loop in a loop": {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"lamplighter.dev/shared/domain/rule"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
@@ -83,7 +84,7 @@ func (s *Subject) Give(e Example) error {
 	}
 	for name := range fixed {
 		if _, declared := s.Metrics.number[name]; !declared {
-			return fault.New(fault.Invalid, "metric %q is not declared%s", show(name), suggest(name, s.Metrics.names()))
+			return fault.New(fault.Invalid, "metric %q is not declared%s", show(name), rule.Nearest(name, s.Metrics.names()))
 		}
 	}
 	s.Metrics.Reset(fixed)
@@ -95,7 +96,7 @@ func (f *Facts) give(values map[string]any) error {
 	for name := range values {
 		if _, declared := f.number[name]; !declared {
 			return fault.New(fault.Invalid, "%s.%s is not declared%s", f.layout.group, show(name),
-				suggest(name, f.names()))
+				rule.Nearest(name, f.names()))
 		}
 	}
 	object, err := json.Marshal(values)

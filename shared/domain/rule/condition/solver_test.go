@@ -30,10 +30,13 @@ type fieldOf struct {
 // tries limits the starts from random values.
 const tries = 300
 
-func newSolver(c *Condition, trees map[string]*node, random *rand.Rand) *solver {
+func newSolver(c *Condition, trees map[string]*node) *solver {
+	id := fnv.New64a()
+	_, _ = id.Write([]byte(c.ID))
 	s := &solver{
-		Condition: c, tree: trees[c.ID], parts: trees[c.ID].conjuncts(), random: random,
-		pools: poolsOf([]*Condition{c}, trees),
+		Condition: c, tree: trees[c.ID], parts: trees[c.ID].conjuncts(),
+		random: rand.New(rand.NewPCG(22, id.Sum64())), // of each rule, so that a changed rule changes one line
+		pools:  poolsOf([]*Condition{c}, trees),
 	}
 	s.pools.combine()
 	s.tree.each(func(n *node) {

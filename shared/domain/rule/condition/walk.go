@@ -7,6 +7,8 @@ import (
 	"cel.dev/cel-go/common/ast"
 	"cel.dev/cel-go/common/operators"
 	"cel.dev/cel-go/common/types"
+
+	"lamplighter.dev/shared/domain/rule"
 )
 
 // walk visits a parsed condition before its types are checked. It refuses unknown names, and rewrites what differs
@@ -137,7 +139,7 @@ func (w *walk) visitName(e ast.Expr) {
 		w.fail(e.ID(), "%s stands alone; name a value of it, such as %s.%s", name, name, w.example(name))
 	default:
 		w.fail(e.ID(), "name %q is unknown%s; known are res, m, p, org and now", show(name),
-			suggest(name, slices.Concat(groupNames, []string{now})))
+			rule.Nearest(name, slices.Concat(groupNames, []string{now})))
 	}
 }
 
@@ -176,7 +178,7 @@ func (w *walk) visitSelect(e ast.Expr) {
 
 // refuse notes that a value is not declared.
 func (w *walk) refuse(id int64, group, name string) {
-	near := suggest(name, w.groups[group].names())
+	near := rule.Nearest(name, w.groups[group].names())
 	name = show(name)
 	switch group {
 	case "res":

@@ -1,6 +1,7 @@
 package condition
 
 import (
+	"hash/fnv"
 	"math/rand/v2"
 	"slices"
 	"strings"

@@ -63,7 +63,8 @@ func (c *Catalogue) schema(kind string) (*schema, error) {
 		return s, nil
 	}
 	if !isType(kind) {
-		return nil, fault.New(fault.Invalid, "resource type %q is unknown%s", show(kind), rule.Nearest(kind, typeNames()))
+		return nil, fault.New(fault.Invalid, "resource type %q is unknown%s", show(kind),
+			rule.Nearest(kind, typeNames()))
 	}
 	facts, metrics := fieldsOf(kind)
 	s := &schema{newLayout("res", facts), newLayout("m", metrics), c.org}

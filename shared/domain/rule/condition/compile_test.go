@@ -192,7 +192,7 @@ func TestCompile_EachBuiltInRuleIsWithinTheLimits(t *testing.T) {
 	}
 	dearest := all.conditions[0]
 	for _, c := range all.conditions {
-		refs := rule.ReferencesOf(c.Rule.Condition)
+		refs := rule.ReferencesOf(c.Condition)
 		if !sameNames(refs.Facts, c.Facts) || !sameNames(refs.Metrics, c.Metrics) {
 			t.Errorf("%s reads %v and %v; its text names %v and %v", c.ID, c.Facts, c.Metrics, refs.Facts, refs.Metrics)
 		}

@@ -84,7 +84,8 @@ func (s *Subject) Give(e Example) error {
 	}
 	for name := range fixed {
 		if _, declared := s.Metrics.number[name]; !declared {
-			return fault.New(fault.Invalid, "metric %q is not declared%s", show(name), rule.Nearest(name, s.Metrics.names()))
+			return fault.New(fault.Invalid, "metric %q is not declared%s", show(name),
+				rule.Nearest(name, s.Metrics.names()))
 		}
 	}
 	s.Metrics.Reset(fixed)

@@ -58,7 +58,7 @@ func TestFixtures_EachRuleIsTrueFalseAndUnknownAsTheySay(t *testing.T) {
 			continue
 		}
 		if err := all.CheckFixtures(c, f, at); err != nil {
-			t.Errorf("%v; run with -update if the rule has changed: %s", err, c.Rule.Condition)
+			t.Errorf("%v; run with -update if the rule has changed: %s", err, c.Condition)
 		}
 		holdPlain(t, c, f)
 	}
@@ -70,7 +70,7 @@ func TestFixtures_EachRuleIsTrueFalseAndUnknownAsTheySay(t *testing.T) {
 // holdPlain tries the fixtures with the second implementation.
 func holdPlain(t *testing.T, c *Condition, f Fixtures) {
 	t.Helper()
-	tree, err := parsePlain(c.Rule.Condition)
+	tree, err := parsePlain(c.Condition)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func writeFixtures(t *testing.T, all *builtIn) {
 	for _, c := range all.conditions {
 		f, found := newSolver(c, trees).solve()
 		if !found {
-			t.Errorf("%s: no example makes it true: %s", c.ID, c.Rule.Condition)
+			t.Errorf("%s: no example makes it true: %s", c.ID, c.Condition)
 			continue
 		}
 		line, err := json.Marshal(fixtureLine{c.ID, f})

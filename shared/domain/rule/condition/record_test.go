@@ -11,12 +11,15 @@ import (
 	"lamplighter.dev/shared/domain/inventory"
 )
 
+// spaced is a key as people write it.
+const spaced = " Team "
+
 // stored returns the record of a machine, written as the inventory writes it.
 func stored(t *testing.T, facts cloud.Facts) []byte {
 	t.Helper()
 	b, err := json.Marshal(inventory.Resource{
 		ID: "res_1", UID: "arn:1", Name: `web "1" ü`, Type: "aws-ec2", Region: "eu-west-1", Status: cloud.Running,
-		Tags:      map[string]string{" Team\t": "a", "Env": "prod"},
+		Tags:      map[string]string{spaced: "a", "Env": "prod"},
 		Capacity:  map[string]int64{"vcpu": 2},
 		CreatedAt: at.AddDate(-1, 0, 0), DiscoveredAt: at.AddDate(0, -1, 0), LastSeenAt: at, Facts: facts,
 	})

@@ -26,40 +26,98 @@ func (w Window) isOff(at time.Time) bool {
 	return slices.ContainsFunc(w.Off, func(i Interval) bool { return !at.Before(i.From) && at.Before(i.To) })
 }
 
+// Knowledge says whether the value of a metric is known, and if not, why.
+type Knowledge uint8
+
+// Known and the reasons why a value is unknown.
+const (
+	Known        Knowledge = iota
+	NotCollected           // no day of the window was collected
+	NoPoints               // days were collected, and have no points
+	TooFewPoints           // fewer than 70 % of the points exist
+	TooYoung               // the resource is younger than the window
+)
+
 // Answer returns the value of a metric, in its unit. It returns false if the value is unknown: the resource is younger
 // than the window, or fewer than 70 % of the points exist. For a count, an hour without points on a collected day is
 // 0.
 func (h History) Answer(m cloud.Metric, w Window) (float64, bool) {
-	if m.RollUp == "last" {
-		return h.last(m, w.End)
-	}
-	start := w.End.AddDate(0, 0, -m.Days)
-	if w.Since.After(start) {
-		return 0, false
-	}
-	var values []float64
-	expected, have := 0, 0
-	for day := start; day.Before(w.End); day = day.AddDate(0, 0, 1) {
-		var ofDay []float64
-		for hour := range hours {
-			if w.isOff(day.Add(time.Duration(hour) * time.Hour)) {
-				continue
-			}
-			expected++
-			if v, ok := h.at(m, DayOf(day), hour); ok {
-				have++
-				ofDay = append(ofDay, v)
+	var r Recent
+	r.Reset(w.End)
+	for measure, days := range h {
+		for day, values := range days {
+			if start, err := time.Parse(time.DateOnly, day); err == nil {
+				r.Add(start, Series{Measure: measure, Hours: values})
 			}
 		}
-		if m.Daily && len(ofDay) > 0 {
-			ofDay = []float64{foldDay(m.Of[0].Statistic, ofDay)}
+	}
+	v, known := r.Answer(m, w)
+	return v, known == Known
+}
+
+// Answer returns the value of a metric, in its unit, as of the end given to Reset, and whether it is known. For a
+// count, an hour without points on a collected day is 0. w.End is not read.
+func (r *Recent) Answer(m cloud.Metric, w Window) (float64, Knowledge) {
+	rows, collected := r.rowsOf(m)
+	switch {
+	case !collected:
+		return 0, NotCollected
+	case m.RollUp == "last":
+		return r.last(m, rows)
+	case w.Since.After(r.end.AddDate(0, 0, -m.Days)):
+		return 0, TooYoung
+	}
+	t := r.gather(m, w, rows)
+	switch {
+	case t.asked == 0:
+		return 0, NotCollected
+	case len(r.values) == 0 && float64(t.asked) >= enough*float64(t.expected):
+		return 0, NoPoints
+	case len(r.values) == 0 || float64(t.have) < enough*float64(t.expected):
+		return 0, TooFewPoints
+	}
+	return rollUp(m.RollUp, r.values) * m.Factor, Known
+}
+
+// tally counts the hours of a window that were not off.
+type tally struct {
+	expected int // all
+	asked    int // on days that were collected
+	have     int // with a value
+}
+
+// gather puts the values of a window into r.values: those of hours, or of days.
+func (r *Recent) gather(m cloud.Metric, w Window, rows []*row) tally {
+	var t tally
+	r.values = r.values[:0]
+	for ago := min(m.Days, maxDays); ago >= 1; ago-- {
+		start := len(r.values)
+		r.gatherDay(&t, w, rows, ago)
+		if m.Daily && len(r.values) > start {
+			r.values = append(r.values[:start], foldDay(m.Of[0].Statistic, r.values[start:]))
 		}
-		values = append(values, ofDay...)
 	}
-	if len(values) == 0 || float64(have) < enough*float64(expected) {
-		return 0, false
+	t.expected += max(m.Days-maxDays, 0) * hours
+	return t
+}
+
+// gatherDay appends the values of the hours of a day that were not off.
+func (r *Recent) gatherDay(t *tally, w Window, rows []*row, ago int) {
+	asked := isCollected(rows, ago)
+	for hour := range hours {
+		if len(w.Off) > 0 && w.isOff(r.end.AddDate(0, 0, -ago).Add(time.Duration(hour)*time.Hour)) {
+			continue
+		}
+		t.expected++
+		if !asked {
+			continue
+		}
+		t.asked++
+		if v, ok := sumOf(rows, ago, hour); ok {
+			t.have++
+			r.values = append(r.values, v)
+		}
 	}
-	return rollUp(m.RollUp, values) * m.Factor, true
 }
 
 // late is how many days the last value of a day may be late. Bucket sizes are reported for the day before, and some a
@@ -67,28 +125,42 @@ func (h History) Answer(m cloud.Metric, w Window) (float64, bool) {
 const late = 2
 
 // last returns the newest value of a measure that providers report once a day, such as a size.
-func (h History) last(m cloud.Metric, end time.Time) (float64, bool) {
-	for day := end.AddDate(0, 0, -1); !day.Before(end.AddDate(0, 0, -m.Days-late)); day = day.AddDate(0, 0, -1) {
+func (r *Recent) last(m cloud.Metric, rows []*row) (float64, Knowledge) {
+	known := NotCollected
+	for ago := 1; ago <= min(m.Days+late, maxDays); ago++ {
+		if !isCollected(rows, ago) {
+			continue
+		}
+		known = NoPoints
 		for hour := hours - 1; hour >= 0; hour-- {
-			if v, ok := h.at(m, DayOf(day), hour); ok {
-				return v * m.Factor, true
+			if v, ok := sumOf(rows, ago, hour); ok {
+				return v * m.Factor, Known
 			}
 		}
 	}
-	return 0, false
+	return 0, known
 }
 
-// at returns the value of an hour: the sum of the metric's measures.
-func (h History) at(m cloud.Metric, day string, hour int) (float64, bool) {
-	sum := 0.0
-	for _, of := range m.Of {
-		values, asked := h[of][day]
-		v := float64(values[hour])
+// isCollected reports whether a day was collected for all measures.
+func isCollected(rows []*row, ago int) bool {
+	for _, one := range rows {
+		if one.days>>ago&1 == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// sumOf returns the value of an hour of a collected day: the sum of the measures. An hour without points is 0 for a
+// count, and has no value for another measure.
+func sumOf(rows []*row, ago, hour int) (sum float64, ok bool) {
+	for _, one := range rows {
+		v := float64(one.hours[ago-1][hour])
 		switch {
-		case !asked, math.IsNaN(v) && !of.IsCount():
-			return 0, false
 		case !math.IsNaN(v):
 			sum += v
+		case !one.isCount:
+			return 0, false
 		}
 	}
 	return sum, true
@@ -105,36 +177,4 @@ func foldDay(statistic string, values []float64) float64 {
 		return total(values) / float64(len(values))
 	}
 	return total(values)
-}
-
-func rollUp(how string, values []float64) float64 {
-	switch how {
-	case "max":
-		return slices.Max(values)
-	case "min":
-		return slices.Min(values)
-	case "avg":
-		return total(values) / float64(len(values))
-	case "p95":
-		return percentile(values, 0.95)
-	case "p99":
-		return percentile(values, 0.99)
-	case "p99.5":
-		return percentile(values, 0.995)
-	}
-	return total(values)
-}
-
-func total(values []float64) float64 {
-	sum := 0.0
-	for _, v := range values {
-		sum += v
-	}
-	return sum
-}
-
-// percentile returns the smallest value that at least the share of the values do not exceed: the nearest rank.
-func percentile(values []float64, share float64) float64 {
-	sorted := slices.Sorted(slices.Values(values))
-	return sorted[max(int(math.Ceil(share*float64(len(sorted))))-1, 0)]
 }

@@ -74,17 +74,17 @@ func checkCondition(r *Rule) string {
 	refs := ReferencesOf(r.Condition)
 	for _, name := range refs.Facts {
 		if f, ok := FactOf(r.Type, name); !ok || f.Origin == OfChange {
-			return fmt.Sprintf("res.%s is no fact of %s%s", name, r.Type, nearest(name, factNames(r.Type)))
+			return fmt.Sprintf("res.%s is no fact of %s%s", name, r.Type, Nearest(name, factNames(r.Type)))
 		}
 	}
 	for _, name := range refs.Metrics {
 		if _, ok := MetricOf(r.Type, name); !ok {
-			return fmt.Sprintf("m.%s is no metric of %s%s", name, r.Type, nearest(name, metricNames(r.Type)))
+			return fmt.Sprintf("m.%s is no metric of %s%s", name, r.Type, Nearest(name, metricNames(r.Type)))
 		}
 	}
 	for _, name := range refs.Settings {
 		if !slices.Contains(orgSettings, name) {
-			return fmt.Sprintf("org.%s is no setting of an organization%s", name, nearest(name, orgSettings))
+			return fmt.Sprintf("org.%s is no setting of an organization%s", name, Nearest(name, orgSettings))
 		}
 	}
 	if len(refs.Facts)+len(refs.Metrics)+len(refs.Settings) == 0 {
@@ -112,7 +112,7 @@ func checkTarget(r *Rule) string {
 	for _, s := range r.Target.Settings {
 		if _, ok := FactOf(r.Type, s.Name); !ok {
 			return fmt.Sprintf("the target sets %s, which is no fact of %s%s", s.Name, r.Type,
-				nearest(s.Name, factNames(r.Type)))
+				Nearest(s.Name, factNames(r.Type)))
 		}
 		if !r.declares(s.Value) {
 			return fmt.Sprintf("the target reads %s.%s, which %s does not declare", s.Value.Kind, s.Value.Text, r.Type)

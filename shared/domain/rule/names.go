@@ -20,12 +20,13 @@ func metricNames(kind string) []string {
 	return out
 }
 
-// nearest returns a hint at the name that is most like a wrong one; "" if none is.
-func nearest(name string, names []string) string {
-	best, least := "", len(name)/2+1
-	for _, n := range names {
-		if d := distance(name, n); d < least {
-			best, least = n, d
+// Nearest returns a hint at the known name that differs from a wrong one in the fewest letters: "; the nearest name is
+// state". It returns "" if all differ in more than half of them.
+func Nearest(name string, known []string) string {
+	best, least := "", max(len(name)/2, 2)+1
+	for _, k := range known {
+		if d := distance(name, k, least); d < least {
+			best, least = k, d
 		}
 	}
 	if best == "" {
@@ -34,8 +35,12 @@ func nearest(name string, names []string) string {
 	return "; the nearest name is " + best
 }
 
-// distance returns how many characters must be added, removed or replaced to make one text of another.
-func distance(a, b string) int {
+// distance returns how many bytes must be added, removed or replaced to make one text of another, or limit if there are
+// at least as many.
+func distance(a, b string, limit int) int {
+	if max(len(a)-len(b), len(b)-len(a)) >= limit {
+		return limit
+	}
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
@@ -51,5 +56,5 @@ func distance(a, b string) int {
 			diagonal, row[j+1] = row[j+1], min(cost, row[j]+1, row[j+1]+1)
 		}
 	}
-	return row[len(b)]
+	return min(row[len(b)], limit)
 }

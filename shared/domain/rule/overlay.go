@@ -79,7 +79,7 @@ func (o *Overlay) checkParams(r *Rule) error {
 		p, ok := r.Param(name)
 		if !ok {
 			return fault.New(fault.Invalid, "rule %s has no parameter %s%s", r.ID, fault.CleanText(name, 40),
-				nearest(name, names))
+				Nearest(name, names))
 		}
 		if _, err := p.With(text); err != nil {
 			return fault.Wrap("set a parameter of rule "+r.ID, err)

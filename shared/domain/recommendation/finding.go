@@ -1,6 +1,7 @@
 package recommendation
 
 import (
+	"strings"
 	"time"
 
 	"lamplighter.dev/shared/foundation/fault"
@@ -99,9 +100,9 @@ const (
 
 // Claim is the part of a saving that arises at one resource, and the cost of that resource, in USD a month.
 type Claim struct {
-	UID  string       `json:"uid"` // native id
-	USD  money.Amount `json:"usd"`
-	Cost money.Amount `json:"cost"`
+	ResourceID string       `json:"resourceID"` // res_…, ca_…
+	USD        money.Amount `json:"usd"`
+	Cost       money.Amount `json:"cost"`
 }
 
 // MaxClaims is how many claims a finding may have.
@@ -147,3 +148,6 @@ func (f *Finding) check() error {
 	}
 	return nil
 }
+
+// isBound reports whether the saving is a bound, which is shown and counts 0.
+func (s *Savings) isBound() bool { return strings.HasPrefix(s.Form, "bound") }

@@ -73,4 +73,6 @@ func (r ResourceRow) Name() string { return r.r.Name() }
 func (r ResourceRow) Mentions(word string) bool { return r.r.Mentions(word) }
 
 // Terminated reports whether the resource has ended in its cloud.
-func (r ResourceRow) Terminated() bool { return cloud.Status(r.r.Word(index.StatusRef)) == cloud.Terminated }
+func (r ResourceRow) Terminated() bool {
+	return cloud.Status(r.r.Word(index.StatusRef)) == cloud.Terminated
+}

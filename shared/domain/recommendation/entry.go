@@ -19,6 +19,7 @@ const (
 	countingFlag = 1 << iota // the row counts false evaluations, or has the first day of a candidate
 	inlineFlag               // the texts of the resource are in the entry: it is not in the inventory
 	realizedFlag             // a saving was measured
+	boundFlag                // the saving is a bound: it is shown and counts 0
 )
 
 // entry is one row in the columns: what lists filter, sort, count and sum by.
@@ -126,7 +127,7 @@ func newEntry(n *names, r *Row) entry {
 		place: n.placeNumber(place{prefixOf(r.ResourceID), r.Provider, r.ResourceType, r.CloudAccountID, r.Region}),
 		rule:  n.ruleNumber(ruleName{r.RuleID, r.Title, r.Category}),
 		gross: cents(r.Savings.Gross), cost: cents(r.Savings.Cost),
-		updated: millis(r.UpdatedAt), ended: millis(r.EndedAt), print: fingerprint(&r.Evidence, r.Title),
+		updated: millis(r.UpdatedAt), ended: millis(r.EndedAt), print: fingerprint(&r.Evidence, r.Title, r.ResourceName),
 		version: uint32(r.Version), severity: uint8(max(0, r.Severity.Rank())), strength: uint8(r.Savings.Strength),
 	}
 	e.status = numberOf(statusNames, r.Status)
@@ -150,6 +151,7 @@ func newEntry(n *names, r *Row) entry {
 // takeSavings sets what counts: a claim is at most the cost of its resource, if that is known, and a bound counts 0.
 func (e *entry) takeSavings(r *Row) {
 	if r.Savings.isBound() {
+		e.flags |= boundFlag
 		return
 	}
 	if len(r.Savings.Claims) == 0 {

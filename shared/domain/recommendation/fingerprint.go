@@ -8,10 +8,10 @@ import (
 	"strconv"
 )
 
-// fingerprint returns a hash of what evidence shows: numbers to two significant digits, other values and the thresholds
-// in full, the version of the rule and the title. The times, the number of points and the version of the prices do not
+// fingerprint returns a hash of what a row shows: the name of the resource, the title, the version of the rule, and of
+// the evidence the numbers to two significant digits and other values in full. The times, the number of points and the version of the prices do not
 // count: they change with each evaluation.
-func fingerprint(e *Evidence, title string) uint32 {
+func fingerprint(e *Evidence, title, resource string) uint32 {
 	h := fnv.New32a()
 	note := func(parts ...string) { // a hash never fails
 		for _, s := range parts {
@@ -19,7 +19,7 @@ func fingerprint(e *Evidence, title string) uint32 {
 			_, _ = h.Write([]byte{0})
 		}
 	}
-	note(title, strconv.Itoa(e.RuleVersion), e.Window)
+	note(title, resource, strconv.Itoa(e.RuleVersion), e.Window)
 	for _, name := range slices.Sorted(maps.Keys(e.Values)) {
 		note(name, shown(e.Values[name]))
 	}

@@ -216,7 +216,7 @@ func (r *Row) reopening(f *Finding, at time.Time) string {
 
 // differs reports whether a finding shows something else than the row.
 func (r *Row) differs(f *Finding) bool {
-	return r.Severity != f.Severity || fingerprint(&r.Evidence, r.Title) != fingerprint(&f.Evidence, f.Title) ||
+	return r.Severity != f.Severity || fingerprint(&r.Evidence, r.Title, r.ResourceName) != fingerprint(&f.Evidence, f.Title, f.Resource.ResourceName) ||
 		moved(r.Savings.Net, f.Savings.Net) || moved(r.Savings.Gross, f.Savings.Gross)
 }
 

@@ -154,7 +154,7 @@ func (t *Settling) isUnchanged(id string, f *Finding) bool {
 		return f.Outcome != True
 	case Open:
 		return f.Outcome == True && Severities[e.severity] == f.Severity &&
-			e.print == fingerprint(&f.Evidence, f.Title) && !movedCents(e, &f.Savings)
+			e.print == fingerprint(&f.Evidence, f.Title, f.Resource.ResourceName) && !movedCents(e, &f.Savings)
 	}
 	return false
 }

@@ -131,11 +131,11 @@ func (e *entry) fill(n *[columnCount]uint64) {
 	e.severity, e.strength, e.reason, e.flags = uint8(n[12]), uint8(n[13]), uint8(n[14]), uint8(n[15])
 }
 
-// isForeign reports whether a number of the entry names nothing.
+// isForeign reports whether a number of the entry names nothing, or is out of range.
 func (e *entry) isForeign(n *names) bool {
 	return int(e.place) >= len(n.places) || int(e.rule) >= len(n.rules) || int(e.status) >= len(statusNames) ||
 		int(e.severity) >= len(Severities) || int(e.reason) >= len(reasonNames) ||
-		e.strength >= uint8(strengthsCount)
+		e.strength >= uint8(strengthsCount) || min(e.gross, e.net, e.cost, e.realized, e.updated, e.until, e.ended) < 0
 }
 
 func (r *reader) extras(e *entry, claims uint64) {
@@ -144,7 +144,12 @@ func (r *reader) extras(e *entry, claims uint64) {
 		return
 	}
 	for range claims {
-		e.extra().claims = append(e.extra().claims, claim{r.ulid(), int64(r.uint()), int64(r.uint())})
+		c := claim{r.ulid(), int64(r.uint()), int64(r.uint())}
+		if min(c.cents, c.cost) < 0 {
+			r.fail()
+			return
+		}
+		e.extra().claims = append(e.extra().claims, c)
 	}
 	if e.has(inlineFlag) {
 		e.extra().uid, e.extra().name = r.text(), r.text()

@@ -34,7 +34,7 @@ type Finding struct {
 	Missing []Missing
 
 	Category string
-	Severity Severity // of the rule; Settle lowers it by the amount (CostSeverity) and by the rule's precision
+	Severity Severity // as the amount wants it (rule.SeverityAt); Settle lowers it to info if people call the rule wrong
 	Effort   string
 	Risk     string
 	Title    string

@@ -59,24 +59,6 @@ func (s Severity) Rank() int {
 	return -1
 }
 
-// CostSeverity lowers the severity of a cost rule to that of its amount: info below 1 USD a month, at most low below
-// 10, at most medium below 100.
-func CostSeverity(of Severity, monthly money.Amount) Severity {
-	most := Critical
-	switch {
-	case monthly.Cmp(money.FromInt(1)) < 0:
-		most = Info
-	case monthly.Cmp(money.FromInt(10)) < 0:
-		most = Low
-	case monthly.Cmp(money.FromInt(100)) < 0:
-		most = Medium
-	}
-	if of.Rank() <= most.Rank() {
-		return of
-	}
-	return most
-}
-
 // Status is the status of a row.
 type Status string
 

@@ -110,7 +110,9 @@ func (t *Settling) Settle(ctx context.Context, findings []Finding) (Settled, err
 		if err := f.check(); err != nil {
 			return out, err
 		}
-		t.normalize(&f)
+		if t.demoted[f.RuleID] {
+			f.Severity = Info
+		}
 		id := IDOf(f.Resource.ResourceID, f.Resource.ResourceUID, f.RuleID)
 		switch {
 		case f.Outcome == Unknown:
@@ -126,16 +128,6 @@ func (t *Settling) Settle(ctx context.Context, findings []Finding) (Settled, err
 		return out, err
 	}
 	return out, t.store.Fold(ctx, t.org)
-}
-
-// normalize lowers the severity to that of the amount, and to info if the rule is demoted.
-func (t *Settling) normalize(f *Finding) {
-	if f.Savings.Strength != NoStrength {
-		f.Severity = CostSeverity(f.Severity, f.Savings.Gross)
-	}
-	if t.demoted[f.RuleID] {
-		f.Severity = Info
-	}
 }
 
 // isUnchanged reports whether the columns show that a finding changes nothing.

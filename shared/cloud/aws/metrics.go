@@ -216,8 +216,8 @@ func balancerMetric(uid string, m cloud.Measure) (cloudwatch.Metric, bool) {
 	case strings.HasPrefix(name, "app/"):
 		return newMetric("AWS/ApplicationELB", metric, "LoadBalancer", name), true
 	case strings.HasPrefix(name, "net/"):
-		if metric == "RequestCount" {
-			metric = "ActiveFlowCount"
+		if metric == "RequestCount" { // ActiveFlowCount is a gauge: its sum counts no flows
+			metric = "NewFlowCount"
 		}
 		return newMetric("AWS/NetworkELB", metric, "LoadBalancer", name), true
 	case metric == "ConsumedLCUs" || strings.Contains(name, "/"):

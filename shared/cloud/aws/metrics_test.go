@@ -75,7 +75,7 @@ func TestMetrics_AreNamedAsCloudWatchDoes(t *testing.T) {
 		{"aws-opensearch", own("es", "domain/logs"), "ClusterStatus.red", "logs"},
 		{"aws-ebs", own("ec2", "volume/vol-1"), "VolumeWriteBytes", "vol-1"},
 		{"aws-elb", own("elasticloadbalancing", "loadbalancer/app/web/50dc"), "RequestCount", "app/web/50dc"},
-		{"aws-elb", own("elasticloadbalancing", "loadbalancer/net/tcp/50dc"), "ActiveFlowCount", "net/tcp/50dc"},
+		{"aws-elb", own("elasticloadbalancing", "loadbalancer/net/tcp/50dc"), "NewFlowCount", "net/tcp/50dc"},
 		{"aws-elb", own("elasticloadbalancing", "loadbalancer/old"), "EstimatedProcessedBytes", "old"},
 	} {
 		tw, c := connect(t)

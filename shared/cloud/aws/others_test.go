@@ -304,3 +304,16 @@ func TestEverythingElse_APageThatIsNoneIsRefused(t *testing.T) {
 	_, err := c.List(t.Context(), cloud.AWSOthers, "nowhere", "")
 	wantClass(t, "region", err, cloud.Invalid)
 }
+
+// A fact that is told only when it is true leaves a rule about its absence unknown for ever.
+func TestRepositories_TellWhetherAPushIsScanned(t *testing.T) {
+	tw, c := connect(t)
+	tw.AddRepository(awstwin.Repository{Name: "scanned", Region: region})
+	tw.AddRepository(awstwin.Repository{Name: "unscanned", Region: region, Unscanned: true})
+	got, _ := listOthers(t, c, region)
+	for name, want := range map[string]bool{"scanned": true, "unscanned": false} {
+		if told, is := got[own("ecr", "repository/"+name)].Facts["scan_on_push"]; !is || told != want {
+			t.Errorf("%s: scan_on_push is %v; want %v", name, told, want)
+		}
+	}
+}

@@ -35,8 +35,8 @@ func listRepositories(ctx context.Context, at resource.Place, page string) (clou
 			Status:    cloud.Running,
 			CreatedAt: r.CreatedAt.Value().UTC(), Facts: cloud.Facts{},
 		}
-		if c := r.ImageScanningConfiguration; c != nil && c.ScanOnPush { // the registry's own scanning may still be on
-			found.Facts["scan_on_push"] = true
+		if c := r.ImageScanningConfiguration; c != nil { // a rule of the registry may scan the repository as well
+			found.Facts["scan_on_push"] = c.ScanOnPush
 		}
 		p.Resources = append(p.Resources, found)
 	}

@@ -157,10 +157,12 @@ func (c *Cloud) getQueueAttributes(q request) (any, *failure) {
 		"does not exist.")
 }
 
-// Repository is an ECR repository with a number of images of 1 GB each. The first image has a tag.
+// Repository is an ECR repository with a number of images of 1 GB each. The first image has a tag. Images are scanned
+// when they are pushed, unless Unscanned is true.
 type Repository struct {
 	Name, Region string
 	Images       int
+	Unscanned    bool
 }
 
 // AddRepository adds a repository.
@@ -175,7 +177,7 @@ func (c *Cloud) describeRepositories(q request) (any, *failure) {
 			"repositoryName":             r.Name,
 			"repositoryArn":              "arn:aws:ecr:" + r.Region + ":" + Account + ":repository/" + r.Name,
 			"createdAt":                  1767323045,
-			"imageScanningConfiguration": map[string]any{"scanOnPush": true},
+			"imageScanningConfiguration": map[string]any{"scanOnPush": !r.Unscanned},
 		})
 	}
 	return withToken(map[string]any{"repositories": all}, "nextToken", next), nil

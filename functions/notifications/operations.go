@@ -11,7 +11,7 @@ import (
 	"lamplighter.dev/shared/domain/delivery"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/notification"
-	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/domain/recommendation"
 )
 
 const (
@@ -33,14 +33,6 @@ type Recommendations interface {
 	ReadRecommendation(ctx context.Context, org, recID string) (notification.Recommendation, error)
 }
 
-// noRecommendations is an organization without recommendations.
-type noRecommendations struct{}
-
-// ReadRecommendation returns fault.NotFound.
-func (noRecommendations) ReadRecommendation(_ context.Context, _, recID string) (notification.Recommendation, error) {
-	return notification.Recommendation{}, fault.New(fault.NotFound, "recommendation %.64q does not exist", recID)
-}
-
 type service struct {
 	p               *platform.Platform
 	store           *notification.Store
@@ -51,7 +43,9 @@ type service struct {
 }
 
 // Operations returns the operations of the group.
-func Operations(p *platform.Platform) *rest.Group { return operations(p, noRecommendations{}) }
+func Operations(p *platform.Platform) *rest.Group {
+	return operations(p, storedRecommendations{recommendation.New(p)})
+}
 
 func operations(p *platform.Platform, r Recommendations) *rest.Group {
 	g := rest.NewGroup("Notifications")

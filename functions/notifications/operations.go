@@ -2,7 +2,6 @@
 package notifications
 
 import (
-	"context"
 	"net/http"
 
 	"lamplighter.dev/shared/api/htmlpage"
@@ -27,31 +26,21 @@ const (
 	writing       = "notifications:write"
 )
 
-// Recommendations reads recommendations that users share. It returns fault.NotFound for one that does not exist or
-// that the caller may not see.
-type Recommendations interface {
-	ReadRecommendation(ctx context.Context, org, recID string) (notification.Recommendation, error)
-}
-
 type service struct {
 	p               *platform.Platform
 	store           *notification.Store
 	inventory       *inventory.Store
 	log             *delivery.Store
 	senders         map[delivery.Kind]delivery.Sender
-	recommendations Recommendations
+	recommendations *recommendation.Store
 }
 
 // Operations returns the operations of the group.
 func Operations(p *platform.Platform) *rest.Group {
-	return operations(p, storedRecommendations{recommendation.New(p)})
-}
-
-func operations(p *platform.Platform, r Recommendations) *rest.Group {
 	g := rest.NewGroup("Notifications")
 	s := &service{
 		p, notification.NewStore(p), inventory.New(p), delivery.NewStore(p.Table, p.Clock), notification.NewSenders(p),
-		r,
+		recommendation.New(p),
 	}
 	s.channelOperations(g)
 	s.subscriptionOperations(g)

@@ -5,17 +5,13 @@ import (
 
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/domain/notification"
-	"lamplighter.dev/shared/domain/recommendation"
 )
 
-// storedRecommendations reads recommendations from the store.
-type storedRecommendations struct{ store *recommendation.Store }
-
-// ReadRecommendation implements Recommendations: the caller shares what recommendations:read shows them.
-func (r storedRecommendations) ReadRecommendation(ctx context.Context, org, recID string) (notification.Recommendation,
-	error,
-) {
-	it, err := r.store.Find(ctx, org, recID, identity.CallerFrom(ctx).Scopes("recommendations:read"))
+// readRecommendation returns a recommendation as a message shows it. The caller shares only what recommendations:read
+// shows to them: any other one is fault.NotFound.
+func (s *service) readRecommendation(ctx context.Context, recID string) (notification.Recommendation, error) {
+	c := identity.CallerFrom(ctx)
+	it, err := s.recommendations.Find(ctx, c.Org, recID, c.Scopes("recommendations:read"))
 	if err != nil {
 		return notification.Recommendation{}, err
 	}

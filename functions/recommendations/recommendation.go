@@ -20,7 +20,7 @@ type RecommendationDetail struct {
 	ResourceID    string                   `json:"resourceID"`
 	Region        string                   `json:"region"`
 	Counted       bool                     `json:"counted" doc:"It counts in the totals: it is open, saves something, and is no alternative"`
-	AlternativeOf *string                  `json:"alternativeOf" doc:"The stronger recommendation that counts instead; null if there is none"`
+	AlternativeOf *string                  `json:"alternativeOf" doc:"The stronger recommendation that counts instead; null if there is none, or it is of a resource that the caller may not see"`
 	Savings       RecommendationSavings    `json:"savings"`
 	Dismissal     *RecommendationDismissal `json:"dismissal" doc:"While it is dismissed"`
 	Reopened      int                      `json:"reopened" doc:"How often it opened again after it was applied"`

@@ -43,7 +43,7 @@ type Item struct {
 	Row
 	Status        Status       // as of now
 	Saving        money.Amount // net, in USD a month; of an open row what it counts, 0 for an alternative
-	AlternativeOf string       // the id of the stronger recommendation; empty for none
+	AlternativeOf string       // the id of the stronger recommendation, if the caller may see it; empty for none
 	ConfirmedAt   time.Time    // when all resources of its shard were evaluated last; zero: not yet
 }
 
@@ -238,7 +238,7 @@ func (v *View) item(i int32, r *Row) Item {
 		Row: *r, Status: r.Effective(time.UnixMilli(v.now)),
 		Saving: money.FromScaled(v.columns.saving(v.sums, i, v.now), 2),
 	}
-	if other := v.sums.stronger[i]; other >= 0 && it.Status == Open {
+	if other := v.sums.stronger[i]; other >= 0 && it.Status == Open && v.visible(&v.columns.entries[other]) {
 		it.AlternativeOf = formatULID(v.columns.entries[other].id)
 	}
 	if at := v.columns.confirmed[e.id[15]&0x0f]; at > 0 {

@@ -41,7 +41,7 @@ func (s *Settled) Add(o Settled) {
 	s.Changed += o.Changed
 }
 
-// Settling is one pass over recommendations, from Begin to Confirm. It may be killed at any call and repeated under the
+// Settling is one pass over recommendations, from Begin to Confirm, for one goroutine. It may be killed at any call and repeated under the
 // same Pass: rows and columns change in one transaction, and a row takes each pass once.
 type Settling struct {
 	store   *Store
@@ -50,16 +50,20 @@ type Settling struct {
 	columns *Columns
 	rules   map[ulid.ULID][]string // by resource, the rules whose rows a false condition may change
 	demoted map[string]bool
+	waiting int // changes that wait to be folded, as far as the pass knows
 }
 
 // Begin starts a pass: it reads the columns. All findings of a pass are compared with the columns of this moment, and
 // with the present rows where they differ.
 func (s *Store) Begin(ctx context.Context, org string, p Pass) (*Settling, error) {
-	c, err := s.Open(ctx, org)
+	c, l, err := s.open(ctx, org)
 	if err != nil {
 		return nil, err
 	}
-	t := &Settling{store: s, org: org, pass: p, columns: c, rules: map[ulid.ULID][]string{}, demoted: c.demoted()}
+	t := &Settling{
+		store: s, org: org, pass: p, columns: c, rules: map[ulid.ULID][]string{}, demoted: c.demoted(),
+		waiting: len(l.deltas),
+	}
 	for i := range c.entries {
 		e := &c.entries[i]
 		if statusNames[e.status] != Optimised || e.has(countingFlag) {
@@ -127,6 +131,11 @@ func (t *Settling) Settle(ctx context.Context, findings []Finding) (Settled, err
 	if err := t.write(ctx, todo, &out); err != nil {
 		return out, err
 	}
+	t.waiting += (len(todo) + transactionRows - 1) / transactionRows
+	if t.waiting <= manyDeltas {
+		return out, nil
+	}
+	t.waiting = 0
 	return out, t.store.Fold(ctx, t.org)
 }
 
@@ -355,7 +364,7 @@ func (t *Settling) gone(ctx context.Context, shard int) ([]string, error) {
 }
 
 // Confirm records that the pass has evaluated all resources of shards: their rows are confirmed as of the pass. It
-// takes one round trip.
+// takes two round trips, and those of a fold if one is due.
 func (t *Settling) Confirm(ctx context.Context, shards ...int) error {
 	seg := newSegment()
 	for _, shard := range shards {
@@ -365,6 +374,8 @@ func (t *Settling) Confirm(ctx context.Context, shards ...int) error {
 	if err != nil {
 		return err
 	}
-	_, err = t.store.table.Write(ctx, w)
-	return fault.Wrap("confirm recommendations of "+t.org, err)
+	if _, err = t.store.table.Write(ctx, w); err != nil {
+		return fmt.Errorf("confirm recommendations of %s: %w", t.org, err)
+	}
+	return t.store.Fold(ctx, t.org)
 }

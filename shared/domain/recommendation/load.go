@@ -137,32 +137,30 @@ func (s *Store) refresh(ctx context.Context, org string, l *reading) (*Columns, 
 	if err != nil {
 		return nil, err
 	}
-	if len(segments) > 0 || l.head.Gen > c.gen {
-		c = c.with(segments...)
-	}
-	one.columns = c.after(l)
-	s.cache.count(one, one.columns.bytes())
-	return one.columns, nil
-}
-
-// after returns the columns with the state of a reading that was applied. It copies nothing if that is unchanged.
-func (c *Columns) after(l *reading) *Columns {
 	deltas := make(map[string]bool, len(l.deltas))
 	for i := range l.deltas {
 		deltas[l.deltas[i].SK] = true
 	}
-	if maps.Equal(deltas, c.deltas) && l.head.Gen <= c.gen {
-		return c
+	if len(segments) > 0 || l.head.Gen > c.gen || !maps.Equal(deltas, c.deltas) {
+		c = c.with(segments...)
+		c.deltas = deltas
+		c.follow(l.head)
 	}
-	out := c.with()
-	out.deltas = deltas
-	if l.head.Gen > c.gen {
-		out.gen, out.chunks = l.head.Gen, map[string]bool{}
-		for _, one := range l.head.Chunks {
-			out.chunks[one.ID] = true
-		}
+	one.columns = c
+	s.cache.count(one, c.bytes())
+	return c, nil
+}
+
+// follow records that the chunks of a head are applied, unless the head is older than the columns' own. Only columns
+// that nobody reads yet may follow.
+func (c *Columns) follow(h head) {
+	if h.Gen <= c.gen {
+		return
 	}
-	return out
+	c.gen, c.chunks = h.Gen, make(map[string]bool, len(h.Chunks))
+	for _, one := range h.Chunks {
+		c.chunks[one.ID] = true
+	}
 }
 
 // within reports whether h still has every chunk that was applied.

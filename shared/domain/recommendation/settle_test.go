@@ -166,7 +166,7 @@ func TestSettle_RulesOfNamesTheRulesWhoseFalseOutcomeMatters(t *testing.T) {
 
 // Passes that are killed at any call to the store and repeated leave the rows and the lists of passes that were not.
 func TestSettle_KilledAtAnyWriteLeavesTheSameRows(t *testing.T) {
-	killpoint.LosesNothing(t, 60, func(t *testing.T, lives *killpoint.Lives) string {
+	killpoint.LosesNothing(t, 30, func(t *testing.T, lives *killpoint.Lives) string {
 		t.Helper()
 		f := newFixture(t, 60)
 		for day := range 4 {
@@ -245,7 +245,7 @@ func (f *fixture) chunks() []string {
 }
 
 func TestFold_KilledAtAnyCallLosesNothing(t *testing.T) {
-	killpoint.LosesNothing(t, 40, func(t *testing.T, lives *killpoint.Lives) string {
+	killpoint.LosesNothing(t, 20, func(t *testing.T, lives *killpoint.Lives) string {
 		t.Helper()
 		f := newFixture(t, 140)
 		p := apitest.Value(f.store().Begin(f.In(org), org, f.pass("one")))(f)

@@ -58,10 +58,13 @@ const maxSize = 100
 // recommendationOrders are the fields that the list can be sorted by.
 type recommendationOrders struct{}
 
+var _ rest.Orders[Recommendation] = recommendationOrders{}
+
 // Orders returns them; the index of the columns sorts.
 func (recommendationOrders) Orders() []rest.Order[Recommendation] {
 	return []rest.Order[Recommendation]{
-		{Field: recommendation.SavingsOrder, LargestFirst: true}, {Field: recommendation.UpdatedOrder, LargestFirst: true},
+		{Field: recommendation.SavingsOrder, LargestFirst: true},
+		{Field: recommendation.UpdatedOrder, LargestFirst: true},
 		{Field: recommendation.SeverityOrder, LargestFirst: true},
 	}
 }
@@ -102,8 +105,8 @@ func newRecommendation(it *recommendation.Item) Recommendation {
 		Severity: it.Severity, Title: it.Title, Reason: it.Reason, SavingsUSD: it.Saving.Fixed(2), Effort: it.Effort,
 		Risk: it.Risk, Status: it.Status, CreatedAt: it.CreatedAt, UpdatedAt: it.UpdatedAt,
 		Evidence: RecommendationEvidence{
-			Values: filled(e.Values), Thresholds: filled(e.Thresholds), Window: rest.Optional(e.Window), Points: e.Points,
-			Rule: e.Rule, RuleVersion: e.RuleVersion, PriceVersion: rest.Optional(e.PriceVersion), At: e.At,
+			Values: filled(e.Values), Thresholds: filled(e.Thresholds), Window: rest.Optional(e.Window),
+			Points: e.Points, Rule: e.Rule, RuleVersion: e.RuleVersion, PriceVersion: rest.Optional(e.PriceVersion), At: e.At,
 		},
 	}
 }

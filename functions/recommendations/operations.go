@@ -42,21 +42,21 @@ func (s *service) listOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
 		ID: "listRecommendations", Method: http.MethodGet, Path: base + "/resources", Policy: reading, Scoped: true,
 		Statuses: invalid, Summary: "List recommendations",
-		Description: "Filters take lists separated by commas; without a status, all statuses are listed. search covers " +
-			"the name and the native id of the resource, the title and the rule. " + counts + scoped,
+		Description: "Filters take lists separated by commas; without a status, all statuses are listed. search " +
+			"covers the name and the native id of the resource, the title and the rule. " + counts + scoped,
 	}, s.list)
 	rest.Handle(g, rest.Op{
 		ID: "getRecommendationSummary", Method: http.MethodGet, Path: base + "/summary", Policy: reading, Scoped: true,
 		Summary: "Add up recommendations",
-		Description: "gross is the sum before commitments and other recommendations, net counts each charge once, and " +
-			"realistic is net × savingsRealism of the organization. " + counts + scoped +
+		Description: "gross is the sum before commitments and other recommendations, net counts each charge once, " +
+			"and realistic is net × savingsRealism of the organization. " + counts + scoped +
 			"unknown is of the last evaluation of all resources, and empty for a grant on teams or resources.",
 	}, s.summarize)
 	rest.Handle(g, rest.Op{
 		ID: "listRecommendationRules", Method: http.MethodGet, Path: base + "/rules", Policy: reading, Scoped: true,
 		Statuses: invalid, Summary: "List the rules of recommendations",
-		Description: "The built-in rules in their fixed order. evaluated, true, false, unknown and missing are of the " +
-			"last evaluation of all resources, missing by fact and account. precision is the share of the " +
+		Description: "The built-in rules in their fixed order. evaluated, true, false, unknown and missing are of " +
+			"the last evaluation of all resources, missing by fact and account. precision is the share of the " +
 			"recommendations that were dismissed, applied or optimised, and not dismissed as wrong; a rule with less " +
 			"than 80 % of at least 20 falls to severity info. realizedOverPredicted compares measured with predicted " +
 			"savings. A grant on teams or resources counts open recommendations in it, and sees none of the other " +
@@ -73,11 +73,11 @@ func (s *service) singleOperations(g *rest.Group) {
 		ID: "updateRecommendation", Method: http.MethodPatch, Path: one, Policy: writing, Scoped: true,
 		Statuses: []int{http.StatusBadRequest, http.StatusNotFound, http.StatusConflict},
 		Summary:  "Dismiss a recommendation, mark it applied, or open it again",
-		Description: "dismissed takes a reason. With until, at most 365 days away, it ends at that time; without, when " +
-			"the resource or the rule changes. It also ends when the severity rises, or the saving is more than 1.5 " +
-			"times as large and has grown by more than 50 USD. applied becomes optimised when three evaluations " +
-			"find the condition false, and open if it is true 3 days later. optimised is set by evaluations " +
-			"alone: another status of such a recommendation is 409. " + scoped,
+		Description: "dismissed takes a reason. With until, at most 365 days away, it ends at that time; without, " +
+			"when the resource or the rule changes. It also ends when the severity rises, or the saving is more " +
+			"than 1.5 times as large and has grown by more than 50 USD. applied becomes optimised when three " +
+			"evaluations find the condition false, and open if it is true 3 days later. optimised is set by " +
+			"evaluations alone: another status of such a recommendation is 409. " + scoped,
 	}, s.update)
 }
 
@@ -85,8 +85,8 @@ func (s *service) refreshOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
 		ID: "refreshRecommendations", Method: http.MethodPost, Path: refresh, Policy: writing,
 		Status: http.StatusAccepted, Statuses: []int{http.StatusConflict}, Summary: "Evaluate all rules now",
-		Description: "A second request joins the running evaluation: it answers the same job. Rules are evaluated each " +
-			"day and for changed resources each hour without it.",
+		Description: "A second request joins the running evaluation: it answers the same job. Rules are evaluated " +
+			"each day and for changed resources each hour without it.",
 	}, s.startRefresh)
 	rest.Handle(g, rest.Op{
 		ID: "getRecommendationRefresh", Method: http.MethodGet, Path: refresh + "/{jobID}", Policy: reading,

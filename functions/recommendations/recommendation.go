@@ -89,7 +89,8 @@ func newDetail(it *recommendation.Item, realism money.Amount) RecommendationDeta
 	out := RecommendationDetail{
 		Recommendation: newRecommendation(it), ResourceID: it.ResourceID, Region: it.Region,
 		Counted:       it.Status == recommendation.Open && it.Saving.Sign() > 0,
-		AlternativeOf: rest.Optional(it.AlternativeOf), ConfirmedAt: rest.Optional(it.ConfirmedAt), Reopened: it.Reopened,
+		AlternativeOf: rest.Optional(it.AlternativeOf), ConfirmedAt: rest.Optional(it.ConfirmedAt),
+		Reopened: it.Reopened,
 		Savings: RecommendationSavings{
 			Gross: it.Savings.Gross.Fixed(2), Net: it.Saving.Fixed(2), Realistic: it.Saving.Mul(realism).Fixed(2),
 			Basis: rest.Optional(it.Savings.Basis),

@@ -40,7 +40,10 @@ func newFixture(t testing.TB) *fixture {
 	all := f.findings()
 	f.settle(all...)
 	for i := range all {
-		f.recs = append(f.recs, recommendation.IDOf(all[i].Resource.ResourceID, all[i].Resource.ResourceUID, all[i].RuleID))
+		f.recs = append(
+			f.recs,
+			recommendation.IDOf(all[i].Resource.ResourceID, all[i].Resource.ResourceUID, all[i].RuleID),
+		)
 	}
 	return f
 }
@@ -50,8 +53,13 @@ func (f *fixture) findings() []recommendation.Finding {
 	var out []recommendation.Finding
 	for i, id := range f.ids {
 		r := recommendation.Resource{
-			ResourceID: id, ResourceUID: fmt.Sprint("i-", i), ResourceName: fmt.Sprint("web-", i), ResourceType: "aws-ec2",
-			Provider: "aws", CloudAccountID: inventorytest.Account, Region: "eu-west-1",
+			ResourceID:     id,
+			ResourceUID:    fmt.Sprint("i-", i),
+			ResourceName:   fmt.Sprint("web-", i),
+			ResourceType:   "aws-ec2",
+			Provider:       "aws",
+			CloudAccountID: inventorytest.Account,
+			Region:         "eu-west-1",
 		}
 		idle := recommendation.Finding{
 			RuleID: "aws-ec2-idle", RuleVersion: 1, Outcome: recommendation.True, Resource: r, Category: "idle",
@@ -72,8 +80,14 @@ func (f *fixture) findings() []recommendation.Finding {
 
 func saves(usd int64, s recommendation.Strength) recommendation.Savings {
 	return recommendation.Savings{
-		Gross: money.FromInt(usd + 10), Net: money.FromInt(usd), Cost: money.FromInt(200), Basis: recommendation.Billed,
-		Form: "all", Strength: s,
+		Gross: money.FromInt(
+			usd + 10,
+		),
+		Net:      money.FromInt(usd),
+		Cost:     money.FromInt(200),
+		Basis:    recommendation.Billed,
+		Form:     "all",
+		Strength: s,
 	}
 }
 
@@ -126,8 +140,9 @@ func TestRecommendations_ListFiltersSearchesSortsAndPages(t *testing.T) {
 	}
 	f.Equal("of another organization", listed(f.Call(eve, "GET /recommendations/resources")), "0")
 	for query, want := range map[string]string{
-		"status=closed": "status", "severity=bad": "severity", "size=0": "size", "page=0": "page", "sort_by=name": "sort_by",
-		"category=x": "category",
+		"status=closed": "status", "severity=bad": "severity", "size=0": "size", "page=0": "page",
+		"sort_by=name": "sort_by",
+		"category=x":   "category",
 	} {
 		f.Call(ada, "GET /recommendations/resources?"+query).Want(http.StatusBadRequest, want)
 	}
@@ -155,7 +170,8 @@ func TestRecommendations_ARecordSaysWhatItWasDecidedOn(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	other := apitest.Data[RecommendationDetail](f.Call(ada, "GET /recommendations/"+f.recs[1]))
-	if other.Counted || *other.AlternativeOf != f.recs[0] || other.SavingsUSD != "0.00" || other.Savings.Gross != "70.00" {
+	if other.Counted || *other.AlternativeOf != f.recs[0] || other.SavingsUSD != "0.00" ||
+		other.Savings.Gross != "70.00" {
 		t.Errorf("%+v", other)
 	}
 	for _, id := range []string{"x", "rec_01k6v0e4y0c2b7m9q8r5t3w1xz", f.ids[0]} {
@@ -168,8 +184,11 @@ func TestRecommendations_SumsCountACostOnce(t *testing.T) {
 	f := newFixture(t)
 	f.decide(f.recs[4], `{"status":"applied"}`) // idle of i-2: size of i-2 counts half of the rest
 	got := apitest.Data[RecommendationSummary](f.Call(ada, "GET /recommendations/summary"))
-	if got.Gross != "431.00" || got.Net != "230.40" || got.Realistic != "161.28" || got.Open != 5 || got.Alternatives != 2 ||
-		got.ByStatus["applied"] != 1 || got.BySeverity["high"] != 2 || got.ByCategory["rightsizing"] != 3 ||
+	if got.Gross != "431.00" || got.Net != "230.40" || got.Realistic != "161.28" || got.Open != 5 ||
+		got.Alternatives != 2 ||
+		got.ByStatus["applied"] != 1 ||
+		got.BySeverity["high"] != 2 ||
+		got.ByCategory["rightsizing"] != 3 ||
 		got.ByProvider["aws"] != 5 {
 		t.Errorf("%+v", got)
 	}
@@ -183,10 +202,15 @@ func (f *fixture) decide(recID, body string) RecommendationDetail {
 func TestRecommendations_AreDismissedAppliedAndOpenedAgain(t *testing.T) {
 	f := newFixture(t)
 	until := f.Clock.Now().Add(30 * 24 * time.Hour).UTC()
-	got := f.decide(f.recs[0], fmt.Sprintf(`{"status":"dismissed","reason":"later","text":"after the sale","until":%q}`,
-		until.Format(time.RFC3339)))
+	got := f.decide(
+		f.recs[0],
+		fmt.Sprintf(`{"status":"dismissed","reason":"later","text":"after the sale","until":%q}`,
+			until.Format(time.RFC3339)),
+	)
 	if got.Status != "dismissed" || got.Dismissal.Reason != "later" || *got.Dismissal.Text != "after the sale" ||
-		!got.Dismissal.Until.Equal(until) || got.Dismissal.By != "ada@example.com" || got.Counted || len(got.History) != 2 {
+		!got.Dismissal.Until.Equal(
+			until,
+		) || got.Dismissal.By != "ada@example.com" || got.Counted || len(got.History) != 2 {
 		t.Errorf("%+v", got)
 	}
 	f.Equal("audited", f.LastAudited(apitest.Org).Target, f.recs[0])
@@ -232,6 +256,11 @@ func TestRecommendations_RefuseDecisionsWithTheWayOut(t *testing.T) {
 	f.Call(eve, path, `{"status":"applied"}`).Want(http.StatusNotFound)
 }
 
+// theirs is the list of the recommendations of an instance.
+func theirs(uid, saving string) string {
+	return fmt.Sprintf("2 %s/idle %s %[1]s/rightsizing 0.00", uid, saving)
+}
+
 // Grants on a team and on a resource narrow lists, sums, rules and single recommendations.
 func TestRecommendations_AGrantNarrowsThemAll(t *testing.T) {
 	f := newFixture(t)
@@ -242,14 +271,15 @@ func TestRecommendations_AGrantNarrowsThemAll(t *testing.T) {
 		list   string
 		net    string
 	}{
-		"team":     {apitest.Caller(apitest.Org, "tom", "viewer team:"+f.team), "2 i-0/idle 100.00 i-0/rightsizing 0.00", "100.00"},
-		"resource": {apitest.Caller(apitest.Org, "rob", "finops resource:"+f.ids[1]), "2 i-1/idle 101.00 i-1/rightsizing 0.00", "101.00"},
+		"team":     {apitest.Caller(apitest.Org, "tom", "viewer team:"+f.team), theirs("i-0", "100.00"), "100.00"},
+		"resource": {apitest.Caller(apitest.Org, "rob", "finops resource:"+f.ids[1]), theirs("i-1", "101.00"), "101.00"},
 		"nothing":  {apitest.Caller(apitest.Org, "nell", "viewer team:team_01k6v0e4y0c2b7m9q8r5t3w1xz"), "0", "0.00"},
 	} {
 		f.Equal(name, listed(f.Call(c.caller, "GET /recommendations/resources")), c.list)
 		sums := apitest.Data[RecommendationSummary](f.Call(c.caller, "GET /recommendations/summary"))
 		f.Equal(name+" sum", sums.Net, c.net)
-		r := apitest.Data[rest.List[RecommendationRule]](f.Call(c.caller, "GET /recommendations/rules?search=aws-ec2-idle")).Items[0]
+		rules := f.Call(c.caller, "GET /recommendations/rules?search=aws-ec2-idle")
+		r := apitest.Data[rest.List[RecommendationRule]](rules).Items[0]
 		if r.Evaluated != nil || r.Precision != nil || r.SavingsUSD != c.net {
 			t.Errorf("%s: %+v", name, r)
 		}
@@ -268,7 +298,14 @@ func TestRecommendations_AGrantNarrowsThemAll(t *testing.T) {
 
 func TestRecommendationRules_ShowTheirFigures(t *testing.T) {
 	f := newFixture(t)
-	count := recommendation.RuleCount{RuleID: "aws-ec2-idle", AccountID: "ca_1", Evaluated: 10, True: 3, False: 5, Unknown: 2}
+	count := recommendation.RuleCount{
+		RuleID:    "aws-ec2-idle",
+		AccountID: "ca_1",
+		Evaluated: 10,
+		True:      3,
+		False:     5,
+		Unknown:   2,
+	}
 	count.Miss(recommendation.Missing{Fact: "m.cpu_max_14d", Reason: "few_points"}, 1)
 	count.Miss(recommendation.Missing{Fact: "res.asg_name", Permission: "ec2:DescribeTags", Reason: "denied"}, 1)
 	f.Must(f.store.WriteCounts(f.In(apitest.Org), apitest.Org, 3, []recommendation.RuleCount{count}))
@@ -276,22 +313,30 @@ func TestRecommendationRules_ShowTheirFigures(t *testing.T) {
 	f.decide(f.recs[2], `{"status":"applied"}`)
 	l := apitest.Data[rest.List[RecommendationRule]](f.Call(ada, "GET /recommendations/rules?search=aws-ec2-idle"))
 	r := l.Items[0]
-	if l.Total != 1 || r.ID != "aws-ec2-idle" || *r.Evaluated != 10 || *r.True != 3 || *r.False != 5 || *r.Unknown != 2 ||
+	if l.Total != 1 || r.ID != "aws-ec2-idle" || *r.Evaluated != 10 || *r.True != 3 || *r.False != 5 ||
+		*r.Unknown != 2 ||
 		len(r.Missing) != 2 || *r.Missing[1].Permission != "ec2:DescribeTags" || *r.Precision != 0.5 || r.Open != 1 ||
-		r.SavingsUSD != "102.00" || r.RealizedOverPredicted != nil || !r.Enabled || r.Condition == "" || len(r.Params) == 0 {
+		r.SavingsUSD != "102.00" || r.RealizedOverPredicted != nil || !r.Enabled ||
+		r.Condition == "" ||
+		len(r.Params) == 0 {
 		t.Errorf("%+v", r)
 	}
 	sums := apitest.Data[RecommendationSummary](f.Call(ada, "GET /recommendations/summary"))
 	f.Equal("unknown", sums.Unknown, []UnknownReason{{"denied", 1}, {"few_points", 1}})
 	for query, want := range map[string]int{
-		"": 960, "?provider=kubernetes": 109, "?resource_type=aws-ec2&category=idle,security": -1, "?search=no+such+rule": 0,
+		"": 960, "?provider=kubernetes": 109, "?resource_type=aws-ec2&category=idle,security": -1,
+		"?search=no+such+rule": 0,
 	} {
 		got := apitest.Data[rest.List[RecommendationRule]](f.Call(ada, "GET /recommendations/rules"+query))
 		if got.Total != want && (want >= 0 || got.Total == 0) || len(got.Items) > 20 {
 			t.Errorf("%s: %d rules, %d on the page", query, got.Total, len(got.Items))
 		}
 	}
-	if last := apitest.Data[rest.List[RecommendationRule]](f.Call(ada, "GET /recommendations/rules?limit=100&page=10")); len(last.Items) != 60 {
+	if last := apitest.Data[rest.List[RecommendationRule]](
+		f.Call(ada, "GET /recommendations/rules?limit=100&page=10"),
+	); len(
+		last.Items,
+	) != 60 {
 		t.Errorf("%d rules on the last page", len(last.Items))
 	}
 }

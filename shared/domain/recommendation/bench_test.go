@@ -26,7 +26,11 @@ func huge(b *testing.B) *fixture {
 	for from := 0; from < benchResources; from += 1000 {
 		some := make([]cloud.Resource, 1000)
 		for i := range some {
-			some[i] = cloud.Resource{UID: fmt.Sprint("i-", from+i), Name: fmt.Sprint("web-", from+i), Status: cloud.Running}
+			some[i] = cloud.Resource{
+				UID:    fmt.Sprint("i-", from+i),
+				Name:   fmt.Sprint("web-", from+i),
+				Status: cloud.Running,
+			}
 		}
 		for i, id := range inventorytest.Discover(f.Fixture, org, "aws-ec2", some...) {
 			f.resources = append(f.resources, Resource{
@@ -70,12 +74,16 @@ func (f *fixture) fill() {
 func BenchmarkList_OfHundredThousand(b *testing.B) {
 	f := huge(b)
 	for name, l := range map[string]List{
-		"page 1":                       {By: SavingsOrder, Descending: true, Limit: 100},
-		"page 1,000":                   {By: SavingsOrder, Descending: true, Limit: 100, Skip: 99_900},
-		"filter and sort by severity":  {By: SeverityOrder, Severities: []string{"high"}, Categories: []string{"idle"}, Limit: 100},
-		"filter, sort by time, page 5": {By: UpdatedOrder, Statuses: []string{"open"}, Providers: []string{"aws"}, Limit: 100, Skip: 400},
-		"search of all":                {By: SavingsOrder, Search: "no such resource", Limit: 100},
-		"search of some":               {By: SavingsOrder, Search: "web-1999", Limit: 100},
+		"page 1":     {By: SavingsOrder, Descending: true, Limit: 100},
+		"page 1,000": {By: SavingsOrder, Descending: true, Limit: 100, Skip: 99_900},
+		"filter and sort by severity": {
+			By: SeverityOrder, Severities: []string{"high"}, Categories: []string{"idle"}, Limit: 100,
+		},
+		"filter, sort by time, page 5": {
+			By: UpdatedOrder, Statuses: []string{"open"}, Providers: []string{"aws"}, Limit: 100, Skip: 400,
+		},
+		"search of all":  {By: SavingsOrder, Search: "no such resource", Limit: 100},
+		"search of some": {By: SavingsOrder, Search: "web-1999", Limit: 100},
 	} {
 		l.Scopes = everything
 		b.Run(name, func(b *testing.B) { f.benchList(b, l) })

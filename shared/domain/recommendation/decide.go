@@ -55,11 +55,22 @@ func (d *Decision) check() error {
 		return fault.New(fault.Invalid, "reason: %.64q is not one of %s; say why it is dismissed", d.Reason,
 			strings.Join(DismissalReasons, ", "))
 	case !dismisses && (d.Reason != "" || d.Text != "" || !d.Until.IsZero()):
-		return fault.New(fault.Invalid, "reason, text and until go with status dismissed; leave them out for %s", d.Status)
-	case !d.Until.IsZero() && !d.Until.After(d.At):
-		return fault.New(fault.Invalid, "until: %s is in the past; send a later time, or none for a dismissal without end",
+		return fault.New(fault.Invalid, "reason, text and until go with status dismissed; leave them out for %s",
+			d.Status)
+	}
+	return d.checkUntil()
+}
+
+// checkUntil validates the end of a dismissal.
+func (d *Decision) checkUntil() error {
+	switch {
+	case d.Until.IsZero():
+		return nil
+	case !d.Until.After(d.At):
+		return fault.New(fault.Invalid,
+			"until: %s is in the past; send a later time, or none for a dismissal without end",
 			d.Until.Format(time.RFC3339))
-	case d.Until.Sub(d.At) > MaxDismissal && !d.Until.IsZero():
+	case d.Until.Sub(d.At) > MaxDismissal:
 		return fault.New(fault.Invalid, "until: %s is more than 365 days away; send an earlier time",
 			d.Until.Format(time.RFC3339))
 	}
@@ -78,6 +89,7 @@ func (r *Row) decide(d *Decision) {
 		}
 	case Applied:
 		r.AppliedAt = d.At
+	default:
 	}
 	r.move(Event{At: d.At, To: d.Status, By: d.By, Why: why})
 }

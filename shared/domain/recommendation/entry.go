@@ -96,8 +96,9 @@ func (e *entry) expired(at time.Time) bool {
 		return at.Sub(time.UnixMilli(e.ended)) > Keep
 	case Candidate:
 		return at.Sub(time.UnixMilli(e.updated)) > KeepCandidate
+	default:
+		return false
 	}
-	return false
 }
 
 // cents returns a in whole cents, towards zero: what counts is never more than the bill.
@@ -127,7 +128,8 @@ func newEntry(n *names, r *Row) entry {
 		place: n.placeNumber(place{prefixOf(r.ResourceID), r.Provider, r.ResourceType, r.CloudAccountID, r.Region}),
 		rule:  n.ruleNumber(ruleName{r.RuleID, r.Title, r.Category}),
 		gross: cents(r.Savings.Gross), cost: cents(r.Savings.Cost),
-		updated: millis(r.UpdatedAt), ended: millis(r.EndedAt), print: fingerprint(&r.Evidence, r.Title, r.ResourceName),
+		updated: millis(r.UpdatedAt), ended: millis(r.EndedAt),
+		print:   fingerprint(&r.Evidence, r.Title, r.ResourceName),
 		version: uint32(r.Version), severity: uint8(max(0, r.Severity.Rank())), strength: uint8(r.Savings.Strength),
 	}
 	e.status = numberOf(statusNames, r.Status)

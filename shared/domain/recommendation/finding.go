@@ -34,7 +34,7 @@ type Finding struct {
 	Missing []Missing
 
 	Category string
-	Severity Severity // as the amount wants it (rule.SeverityAt); Settle lowers it to info if people call the rule wrong
+	Severity Severity // by the amount (rule.SeverityAt); Settle lowers it to info if people call the rule wrong
 	Effort   string
 	Risk     string
 	Title    string
@@ -134,7 +134,8 @@ func (f *Finding) check() error {
 	_, ok := parseULID(f.Resource.ResourceID)
 	switch {
 	case f.RuleID == "" || f.Resource.ResourceUID == "" || !ok:
-		return fault.New(fault.Internal, "finding of rule %q for %q (%q): rule, native id and id of a resource are needed",
+		return fault.New(fault.Internal,
+			"finding of rule %q for %q (%q): rule, native id and id of a resource are needed",
 			f.RuleID, f.Resource.ResourceUID, f.Resource.ResourceID)
 	case f.Outcome == True && f.Severity.Rank() < 0:
 		return fault.New(fault.Internal, "finding of rule %q: severity %q is not one of %v", f.RuleID, f.Severity,

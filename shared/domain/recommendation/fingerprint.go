@@ -9,8 +9,8 @@ import (
 )
 
 // fingerprint returns a hash of what a row shows: the name of the resource, the title, the version of the rule, and of
-// the evidence the numbers to two significant digits and other values in full. The times, the number of points and the version of the prices do not
-// count: they change with each evaluation.
+// the evidence the numbers to two significant digits and other values in full. The times, the number of points and the
+// version of the prices do not count: they change with each evaluation.
 func fingerprint(e *Evidence, title, resource string) uint32 {
 	h := fnv.New32a()
 	note := func(parts ...string) { // a hash never fails

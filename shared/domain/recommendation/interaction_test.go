@@ -66,10 +66,18 @@ func TestStand_CountsWithTheOrderOfTheDesign(t *testing.T) {
 }
 
 func TestStand_AStrongerOneThatSavesLessThanHalfDoesNotHideALargeOne(t *testing.T) {
-	if got := nets(onResource(1, 1, BySchedule, 40, 1000), onResource(2, 1, BySize, 100, 1000)); got[0] != 0 || got[1] != 100 {
+	if got := nets(
+		onResource(1, 1, BySchedule, 40, 1000),
+		onResource(2, 1, BySize, 100, 1000),
+	); got[0] != 0 ||
+		got[1] != 100 {
 		t.Error(got)
 	}
-	if got := nets(onResource(1, 1, BySchedule, 50, 1000), onResource(2, 1, BySize, 100, 1000)); got[0] != 50 || got[1] != 0 {
+	if got := nets(
+		onResource(1, 1, BySchedule, 50, 1000),
+		onResource(2, 1, BySize, 100, 1000),
+	); got[0] != 50 ||
+		got[1] != 0 {
 		t.Error(got)
 	}
 }
@@ -85,7 +93,11 @@ func TestStand_AnAppliedOneAndAnOpenOneMultiply(t *testing.T) {
 
 func TestStand_AChainCountsACostOnceWhereItArises(t *testing.T) {
 	machine := onResource(1, 1, ByDelete, 900, 600) // the machine with its two disks
-	machine.extra().claims = []claim{{numbered(2, 1), 600, 600}, {numbered(2, 2), 200, 200}, {numbered(2, 3), 100, 100}}
+	machine.extra().claims = []claim{
+		{numbered(2, 1), 600, 600},
+		{numbered(2, 2), 200, 200},
+		{numbered(2, 3), 100, 100},
+	}
 	disk := onResource(2, 2, ByTier, 40, 200)
 	other := onResource(3, 4, ByTier, 40, 200)
 	if got := nets(machine, disk, other); !slices.Equal(got, []int64{900, 0, 40}) {
@@ -137,7 +149,8 @@ func randomSet(r *rand.Rand) (all []entry, cost map[ulid.ULID]int64) {
 		for n := range resources {
 			if r.IntN(6) == 0 {
 				b := numbered(2, n)
-				e.extra().claims = append(e.more.claims, claim{b, share(cost[b]), cost[b]})
+				more := e.extra()
+				more.claims = append(more.claims, claim{b, share(cost[b]), cost[b]})
 			}
 		}
 		all = append(all, e)
@@ -160,7 +173,8 @@ func total(nets []int64) (sum int64) {
 	return sum
 }
 
-// The properties of section 5 of the design, over 10,000 sets: the sum is at most the cost, of each resource and of all
+// The properties of section 5 of the design, over 10,000 sets: the sum is at most the cost, of each resource and of
+// all
 // of them; the order of the entries does not matter; when a recommendation goes, the sum rises by no more than its own
 // saving.
 func TestStand_NeverCountsMoreThanTheCost(t *testing.T) {

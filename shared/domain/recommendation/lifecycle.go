@@ -25,10 +25,10 @@ func Advance(old Row, f *Finding, p Pass) (next Row, changed bool) {
 	}
 	next = old
 	next.History = slices.Clone(old.History)
-	switch {
-	case f.Outcome == Gone:
+	switch f.Outcome {
+	case Gone:
 		changed = next.disappear(p)
-	case f.Outcome == False:
+	case False:
 		changed = next.falsify(f, p)
 	default:
 		changed = next.verify(f, p)
@@ -48,9 +48,10 @@ func (r *Row) disappear(p Pass) bool {
 		return false
 	case Candidate:
 		return r.forgetDay()
+	default:
+		r.end(p.At, EndedGone)
+		return true
 	}
-	r.end(p.At, EndedGone)
-	return true
 }
 
 // falsify takes a false condition.
@@ -73,6 +74,7 @@ func (r *Row) falsify(f *Finding, p Pass) bool {
 			r.AppliedAt, r.Falses = p.At, 1
 			return true
 		}
+	default: // applied
 	}
 	if r.Falses++; r.Falses >= falsesToEnd {
 		r.end(p.At, EndedFalse)
@@ -95,6 +97,7 @@ func (r *Row) verify(f *Finding, p Pass) bool {
 		return true
 	case Applied:
 		return r.verifyApplied(f, p)
+	default: // open
 	}
 	changed := r.Falses > 0 || r.differs(f)
 	r.Falses = 0
@@ -216,7 +219,8 @@ func (r *Row) reopening(f *Finding, at time.Time) string {
 
 // differs reports whether a finding shows something else than the row.
 func (r *Row) differs(f *Finding) bool {
-	return r.Severity != f.Severity || fingerprint(&r.Evidence, r.Title, r.ResourceName) != fingerprint(&f.Evidence, f.Title, f.Resource.ResourceName) ||
+	shows := fingerprint(&f.Evidence, f.Title, f.Resource.ResourceName)
+	return r.Severity != f.Severity || fingerprint(&r.Evidence, r.Title, r.ResourceName) != shows ||
 		moved(r.Savings.Net, f.Savings.Net) || moved(r.Savings.Gross, f.Savings.Gross)
 }
 

@@ -17,8 +17,14 @@ func idle() Finding {
 	return Finding{
 		RuleID: "aws-ec2-idle", RuleVersion: 1, Outcome: True,
 		Resource: Resource{
-			ResourceID: "res_01k6v0e4y0c2b7m9q8r5t3w1xz", ResourceUID: "i-1", ResourceName: "web", ResourceType: "aws-ec2",
-			Provider: "aws", CloudAccountID: "ca_1", Region: "eu-west-1", ResourceVersion: 7,
+			ResourceID:      "res_01k6v0e4y0c2b7m9q8r5t3w1xz",
+			ResourceUID:     "i-1",
+			ResourceName:    "web",
+			ResourceType:    "aws-ec2",
+			Provider:        "aws",
+			CloudAccountID:  "ca_1",
+			Region:          "eu-west-1",
+			ResourceVersion: 7,
 		},
 		Category: "idle", Severity: High, Effort: "low", Risk: "low", Title: "Instance does almost nothing",
 		Reason: "CPU was at most 2 %",
@@ -45,6 +51,10 @@ func outcome(o Outcome) func(*Finding) { return func(f *Finding) { f.Outcome = o
 
 func saving(usd int64) func(*Finding) {
 	return func(f *Finding) { f.Savings.Net, f.Savings.Gross = money.FromInt(usd), money.FromInt(usd) }
+}
+
+func value(name string, v any) func(*Finding) {
+	return func(f *Finding) { f.Evidence.Values = map[string]any{name: v} }
 }
 
 // history is a row under evaluation: each step is a day later than the one before.
@@ -92,6 +102,7 @@ func reach(t *testing.T, status Status) *history {
 		for range 3 {
 			h.find(change(idle(), outcome(False)))
 		}
+	default:
 	}
 	if h.row.Status != status {
 		t.Fatalf("the row is %q, not %q", h.row.Status, status)
@@ -123,9 +134,18 @@ func TestAdvance_FollowsTheTableOfTransitions(t *testing.T) {
 		{"it is unknown", change(idle(), outcome(Unknown)), map[Status]Status{
 			"": "", Candidate: Candidate, Open: Open, Dismissed: Dismissed, Applied: Applied, Optimised: Optimised,
 		}},
-		{"the resource is gone", change(idle(), outcome(Gone)), map[Status]Status{
-			"": "", Candidate: Candidate, Open: Optimised, Dismissed: Optimised, Applied: Optimised, Optimised: Optimised,
-		}},
+		{
+			"the resource is gone",
+			change(idle(), outcome(Gone)),
+			map[Status]Status{
+				"":        "",
+				Candidate: Candidate,
+				Open:      Optimised,
+				Dismissed: Optimised,
+				Applied:   Optimised,
+				Optimised: Optimised,
+			},
+		},
 		{"the saving is above 1.5 times and 50 USD more", change(idle(), saving(151)), map[Status]Status{
 			Dismissed: Open,
 		}},
@@ -133,9 +153,15 @@ func TestAdvance_FollowsTheTableOfTransitions(t *testing.T) {
 		{"the severity rises", change(idle(), func(f *Finding) { f.Severity = Critical }), map[Status]Status{
 			Dismissed: Open,
 		}},
-		{"the rule changes", change(idle(), func(f *Finding) { f.RuleVersion = 2 }), map[Status]Status{Dismissed: Open}},
-		{"the resource changes", change(idle(), func(f *Finding) { f.Resource.ResourceVersion = 8 }),
-			map[Status]Status{Dismissed: Open}},
+		{
+			"the rule changes",
+			change(idle(), func(f *Finding) { f.RuleVersion = 2 }),
+			map[Status]Status{Dismissed: Open},
+		},
+		{
+			"the resource changes", change(idle(), func(f *Finding) { f.Resource.ResourceVersion = 8 }),
+			map[Status]Status{Dismissed: Open},
+		},
 	}
 	for _, e := range events {
 		for from, want := range e.want {
@@ -146,7 +172,14 @@ func TestAdvance_FollowsTheTableOfTransitions(t *testing.T) {
 				t.Errorf("%s: %q becomes %q, want %q", e.name, from, h.row.Status, want)
 			}
 			if changed != (h.row.Version == before.Version+1) {
-				t.Errorf("%s: %q: changed is %v, versions %d, %d", e.name, from, changed, before.Version, h.row.Version)
+				t.Errorf(
+					"%s: %q: changed is %v, versions %d, %d",
+					e.name,
+					from,
+					changed,
+					before.Version,
+					h.row.Version,
+				)
 			}
 		}
 	}
@@ -281,9 +314,9 @@ func TestAdvance_WritesOnlyWhatShows(t *testing.T) {
 	}{
 		"a time":                          {func(f *Finding) { f.Evidence.At = start }, false},
 		"a version of the prices":         {func(f *Finding) { f.Evidence.PriceVersion = "2" }, false},
-		"the third digit of a value":      {func(f *Finding) { f.Evidence.Values = map[string]any{"m.cpu_max_14d": 2.01} }, false},
-		"the second digit of a value":     {func(f *Finding) { f.Evidence.Values = map[string]any{"m.cpu_max_14d": 2.2} }, true},
-		"another value":                   {func(f *Finding) { f.Evidence.Values = map[string]any{"res.state": "on"} }, true},
+		"the third digit of a value":      {value("m.cpu_max_14d", 2.01), false},
+		"the second digit of a value":     {value("m.cpu_max_14d", 2.2), true},
+		"another value":                   {value("res.state", "on"), true},
 		"a saving of 2 %":                 {saving(102), false},
 		"a saving of 3 %":                 {saving(103), true},
 		"a much smaller saving":           {saving(11), true},
@@ -371,7 +404,9 @@ func TestDecide_RefusesWithTheWayOut(t *testing.T) {
 
 func TestConfirm_AMeasuredSavingEndsTheRowOnce(t *testing.T) {
 	m := Realized{USD: money.FromInt(90), At: start.Add(240 * time.Hour), Proof: "line 1"}
-	for from, want := range map[Status]Status{Open: Optimised, Applied: Optimised, Optimised: Optimised, Dismissed: Dismissed} {
+	for from, want := range map[Status]Status{
+		Open: Optimised, Applied: Optimised, Optimised: Optimised, Dismissed: Dismissed,
+	} {
 		row, changed := Confirm(reach(t, from).row, m)
 		if !changed || row.Status != want || row.Realized.USD != money.FromInt(90) {
 			t.Errorf("%s becomes %s", from, row.Status)
@@ -396,7 +431,9 @@ func TestIDOf_HasTheTimeOfTheResourceAndTheShard(t *testing.T) {
 		}
 		seen[id] = true
 	}
-	for _, text := range []string{"", "rec_", "res_01k6v0e4y0c2b7m9q8r5t3w1xz", "rec_81k6v0e4y0c2b7m9q8r5t3w1xz", "rec_x"} {
+	for _, text := range []string{
+		"", "rec_", "res_01k6v0e4y0c2b7m9q8r5t3w1xz", "rec_81k6v0e4y0c2b7m9q8r5t3w1xz", "rec_x",
+	} {
 		if _, ok := Key("org_1", text); ok {
 			t.Errorf("%q is an id", text)
 		}

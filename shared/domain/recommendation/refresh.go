@@ -139,8 +139,8 @@ func beginRefresh(ctx context.Context, p *platform.Platform, org string, r Refre
 // startMachine starts the machine of a recorded refresh. If that fails, the sweeper starts it a little later.
 func startMachine(ctx context.Context, p *platform.Platform, in RefreshInput) {
 	if err := p.Workflow.Start(ctx, Machine, in.JobID, in); err != nil {
-		p.Log.WarnContext(ctx, "recommendations will be refreshed by the sweeper's start", "job", in.JobID, "org", in.Org,
-			"error", err)
+		p.Log.WarnContext(ctx, "recommendations will be refreshed by the sweeper's start", "job", in.JobID, "org",
+			in.Org, "error", err)
 	}
 }
 

@@ -24,7 +24,9 @@ func randomSegment(r *rand.Rand, n int) *segment {
 		for i := range e.resource {
 			e.resource[i] = byte(r.Uint32())
 		}
-		e.place = s.names.placeNumber(place{"res", "aws", fmt.Sprint("aws-", r.IntN(9)), fmt.Sprint("ca_", r.IntN(9)), "x"})
+		e.place = s.names.placeNumber(
+			place{"res", "aws", fmt.Sprint("aws-", r.IntN(9)), fmt.Sprint("ca_", r.IntN(9)), "x"},
+		)
 		e.rule = s.names.ruleNumber(ruleName{fmt.Sprint("rule-", r.IntN(300)), "Title", "idle"})
 		e.gross, e.net, e.cost = r.Int64N(1<<40), r.Int64N(1<<40), r.Int64N(1<<40)
 		e.updated, e.print, e.version = start.UnixMilli()+r.Int64N(1<<30), r.Uint32(), 1+uint32(r.IntN(9))
@@ -77,7 +79,8 @@ func TestSegment_IsSplitIntoItems(t *testing.T) {
 	}
 	for i := range got.entries {
 		a, b := got.entries[i], want.entries[i]
-		if got.names.rules[a.rule] != want.names.rules[b.rule] || got.names.places[a.place] != want.names.places[b.place] {
+		if got.names.rules[a.rule] != want.names.rules[b.rule] ||
+			got.names.places[a.place] != want.names.places[b.place] {
 			t.Fatal("an entry has another rule or place")
 		}
 	}

@@ -41,8 +41,8 @@ func (s *Settled) Add(o Settled) {
 	s.Changed += o.Changed
 }
 
-// Settling is one pass over recommendations, from Begin to Confirm, for one goroutine. It may be killed at any call and repeated under the
-// same Pass: rows and columns change in one transaction, and a row takes each pass once.
+// Settling is one pass over recommendations, from Begin to Confirm, for one goroutine. It may be killed at any call and
+// repeated under the same Pass: rows and columns change in one transaction, and a row takes each pass once.
 type Settling struct {
 	store   *Store
 	org     string
@@ -156,8 +156,9 @@ func (t *Settling) isUnchanged(id string, f *Finding) bool {
 	case Open:
 		return f.Outcome == True && Severities[e.severity] == f.Severity &&
 			e.print == fingerprint(&f.Evidence, f.Title, f.Resource.ResourceName) && !movedCents(e, &f.Savings)
+	default:
+		return false
 	}
-	return false
 }
 
 // movedCents is moved for an entry. It is as exact as cents are; a row decides the rest.
@@ -214,12 +215,12 @@ func (t *Settling) writeSome(ctx context.Context, some []Finding, count *Settled
 			return err
 		}
 	}
-	return fault.New(fault.Conflict, "recommendations of %s: their rows were changed by others %d times; evaluate again",
-		t.org, settleTries)
+	return fault.New(fault.Conflict,
+		"recommendations of %s: their rows were changed by others %d times; evaluate again", t.org, settleTries)
 }
 
-// versionOf returns the version of a row in the columns, 0 for none. A row that has expired may still be in the columns;
-// its next version must be higher.
+// versionOf returns the version of a row in the columns, 0 for none. A row that has expired may still be in the
+// columns; its next version must be higher.
 func (c *Columns) versionOf(recID string) int {
 	u, _ := parseULID(recID)
 	if i, ok := c.find(u); ok {
@@ -313,6 +314,7 @@ func putRow(org string, old, next *Row) (table.Write, error) {
 		it.Expires = next.EndedAt.Add(Keep)
 	case Candidate:
 		it.Expires = next.UpdatedAt.Add(KeepCandidate)
+	default: // kept
 	}
 	return table.Put(it, cond), err
 }

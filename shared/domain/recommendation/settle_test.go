@@ -35,8 +35,13 @@ func newFixture(t testing.TB, instances int) *fixture {
 	f := &fixture{Fixture: apitest.New(t)}
 	for i, id := range inventorytest.Discover(f.Fixture, org, "aws-ec2", inventorytest.Instances(instances)...) {
 		f.resources = append(f.resources, Resource{
-			ResourceID: id, ResourceUID: fmt.Sprint("i-", i), ResourceName: fmt.Sprint("web-", i), ResourceType: "aws-ec2",
-			Provider: "aws", CloudAccountID: inventorytest.Account, Region: "eu-west-1",
+			ResourceID:     id,
+			ResourceUID:    fmt.Sprint("i-", i),
+			ResourceName:   fmt.Sprint("web-", i),
+			ResourceType:   "aws-ec2",
+			Provider:       "aws",
+			CloudAccountID: inventorytest.Account,
+			Region:         "eu-west-1",
 		})
 	}
 	return f
@@ -54,7 +59,8 @@ func (f *fixture) findings() []Finding {
 		one := change(idle(), saving(int64(2*i+1)))
 		one.Resource = r
 		two := change(idle(), saving(int64(2*i+2)), func(f *Finding) {
-			f.RuleID, f.Title, f.Category, f.Savings.Strength = "aws-ec2-size", "Instance is too large", "rightsizing", BySize
+			f.RuleID, f.Title, f.Category = "aws-ec2-size", "Instance is too large", "rightsizing"
+			f.Savings.Strength = BySize
 		})
 		two.Resource = r
 		out = append(out, *one, *two)
@@ -291,7 +297,12 @@ func TestCloseGone_EndsTheRowsOfResourcesThatLeft(t *testing.T) {
 func (f *fixture) terminate(i int) {
 	f.Helper()
 	f.Clock.Advance(time.Minute)
-	part := inventory.Partition{AccountID: inventorytest.Account, Provider: "aws", Region: "eu-west-1", Kind: "aws-ec2"}
+	part := inventory.Partition{
+		AccountID: inventorytest.Account,
+		Provider:  "aws",
+		Region:    "eu-west-1",
+		Kind:      "aws-ec2",
+	}
 	scan := inventory.Scan{Partition: part, ID: "job_2", Started: f.Clock.Now()}
 	found := inventorytest.Instances(3)[i]
 	found.Status = cloud.Terminated
@@ -344,7 +355,11 @@ func TestSettle_RefusesFindingsThatCannotBeStored(t *testing.T) {
 		"101 claims":        func(f *Finding) { f.Savings.Claims = make([]Claim, MaxClaims+1) },
 		"a saving is 0 or ": func(f *Finding) { f.Savings.Net = money.FromInt(-1) },
 	} {
-		if _, err := p.Settle(f.In(org), []Finding{*change(idle(), c)}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := p.Settle(
+			f.In(org),
+			[]Finding{*change(idle(), c)},
+		); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)
 		}
 	}
@@ -362,7 +377,8 @@ func TestCounts_AreAddedUpOverTheShards(t *testing.T) {
 	got := apitest.Value(f.store().ReadCounts(f.In(org), org))(f)
 	f.Equal("counts", len(got), 1)
 	c := got[0]
-	if c.Evaluated != 20 || c.True != 2 || c.False != 12 || c.Unknown != 6 || c.Missing[0] != (MissingCount{denied, 4}) {
+	if c.Evaluated != 20 || c.True != 2 || c.False != 12 || c.Unknown != 6 ||
+		c.Missing[0] != (MissingCount{denied, 4}) {
 		t.Errorf("%+v", c)
 	}
 	again := f.Meter(func(ctx context.Context) {

@@ -106,7 +106,8 @@ func newRecommendation(it *recommendation.Item) Recommendation {
 		Risk: it.Risk, Status: it.Status, CreatedAt: it.CreatedAt, UpdatedAt: it.UpdatedAt,
 		Evidence: RecommendationEvidence{
 			Values: filled(e.Values), Thresholds: filled(e.Thresholds), Window: rest.Optional(e.Window),
-			Points: e.Points, Rule: e.Rule, RuleVersion: e.RuleVersion, PriceVersion: rest.Optional(e.PriceVersion), At: e.At,
+			Points: e.Points, Rule: e.Rule, RuleVersion: e.RuleVersion,
+			PriceVersion: rest.Optional(e.PriceVersion), At: e.At,
 		},
 	}
 }

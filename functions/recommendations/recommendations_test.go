@@ -3,6 +3,7 @@ package recommendations
 import (
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -104,7 +105,7 @@ func (f *fixture) settle(findings ...recommendation.Finding) {
 // listed formats the items of an answer as "total uid/category saving …".
 func listed(a apitest.Answer) string {
 	l := apitest.Data[Recommendations](a)
-	out := []string{fmt.Sprint(l.Total)}
+	out := []string{strconv.Itoa(l.Total)}
 	for i := range l.Items {
 		it := &l.Items[i]
 		out = append(out, fmt.Sprintf("%s/%s %s", it.ResourceUID, it.Category, it.SavingsUSD))
@@ -272,7 +273,9 @@ func TestRecommendations_AGrantNarrowsThemAll(t *testing.T) {
 		net    string
 	}{
 		"team":     {apitest.Caller(apitest.Org, "tom", "viewer team:"+f.team), theirs("i-0", "100.00"), "100.00"},
-		"resource": {apitest.Caller(apitest.Org, "rob", "finops resource:"+f.ids[1]), theirs("i-1", "101.00"), "101.00"},
+		"resource": {
+			apitest.Caller(apitest.Org, "rob", "finops resource:"+f.ids[1]), theirs("i-1", "101.00"), "101.00",
+		},
 		"nothing":  {apitest.Caller(apitest.Org, "nell", "viewer team:team_01k6v0e4y0c2b7m9q8r5t3w1xz"), "0", "0.00"},
 	} {
 		f.Equal(name, listed(f.Call(c.caller, "GET /recommendations/resources")), c.list)

@@ -91,7 +91,7 @@ func BenchmarkList_OfHundredThousand(b *testing.B) {
 	b.Run("cold", func(b *testing.B) {
 		defer reportProcessor(b)()
 		for b.Loop() {
-			p := f.Platform.Clone()
+			p := f.Clone()
 			if _, err := New(p).Open(f.In(org), org); err != nil {
 				b.Fatal(err)
 			}

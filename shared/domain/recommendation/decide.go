@@ -28,12 +28,13 @@ func Decide(old Row, d Decision) (next Row, changed bool, err error) {
 		return old, false, err
 	}
 	if old.Status == Optimised && d.Status != Optimised {
-		return old, false, fault.New(fault.Conflict, "status: recommendation %s is optimised since %s (%s); it opens again "+
-			"when an evaluation finds its condition true", old.ID, old.EndedAt.Format(time.RFC3339), old.Ended)
+		return old, false, fault.New(fault.Conflict,
+			"status: recommendation %s is optimised since %s (%s); it opens again when its condition is true", old.ID, old.EndedAt.Format(time.RFC3339), old.Ended)
 	}
 	if d.Status == Optimised && old.Status != Optimised {
-		return old, false, fault.New(fault.Conflict, "status: only an evaluation makes a recommendation optimised; send "+
-			"applied for %s, and it becomes optimised when three evaluations find its condition false", old.ID)
+		return old, false, fault.New(fault.Conflict,
+			"status: only an evaluation makes a recommendation optimised; send applied for %s, and it becomes "+
+				"optimised when three evaluations find its condition false", old.ID)
 	}
 	if d.Status == old.Status && d.Status != Dismissed {
 		return old, false, nil

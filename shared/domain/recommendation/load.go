@@ -76,8 +76,8 @@ func (s *Store) readDeltas(ctx context.Context, org string) (reading, error) {
 			return l, nil
 		}
 		if len(l.deltas) > maxDeltas {
-			return l, fault.New(fault.Unavailable, "the recommendations have %d changes that wait to be folded in; try "+
-				"again later", len(l.deltas))
+			return l, fault.New(fault.Unavailable,
+				"the recommendations have %d changes that wait to be folded in; try again later", len(l.deltas))
 		}
 	}
 }

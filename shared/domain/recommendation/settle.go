@@ -3,14 +3,11 @@ package recommendation
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/oklog/ulid/v2"
 	"golang.org/x/sync/errgroup"
 
-	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -275,109 +272,4 @@ func (s *Settled) countChange(from, to Status) {
 	default:
 		s.Candidate++
 	}
-}
-
-// writeRows replaces rows as they were read by their next versions, and adds them to the columns, in one transaction.
-// It returns a *table.ConditionError if another process was faster.
-func (s *Store) writeRows(ctx context.Context, org string, olds, rows []Row) error {
-	seg := newSegment()
-	ws := make([]table.Write, 0, len(rows)+1)
-	for i := range rows {
-		w, err := putRow(org, &olds[i], &rows[i])
-		if err != nil {
-			return err
-		}
-		ws = append(ws, w)
-		seg.entries = append(seg.entries, newEntry(seg.names, &rows[i]))
-	}
-	slices.SortFunc(seg.entries, byID)
-	delta, err := newDelta(org, s.clock.Now(), seg)
-	if err != nil {
-		return err
-	}
-	return fault.Wrap(fmt.Sprintf("write %d recommendations of %s", len(rows), org),
-		s.table.Transact(ctx, append(ws, delta)...))
-}
-
-func putRow(org string, old, next *Row) (table.Write, error) {
-	k, ok := Key(org, next.ID)
-	if !ok {
-		return table.Write{}, fault.New(fault.Internal, "recommendation %q: this is no id", next.ID)
-	}
-	cond := table.Equal("version", old.Version)
-	if old.Version == 0 {
-		cond = table.Absent()
-	}
-	it, err := table.NewItem(k, next)
-	switch next.Status {
-	case Optimised:
-		it.Expires = next.EndedAt.Add(Keep)
-	case Candidate:
-		it.Expires = next.UpdatedAt.Add(KeepCandidate)
-	default: // kept
-	}
-	return table.Put(it, cond), err
-}
-
-// CloseGone ends the rows of a shard whose resources are no longer in the inventory, or are terminated. Call it once in
-// a pass over all resources of the shard, whose inventory was read completely. It takes one round trip for the
-// inventory, beside those of the rows.
-func (t *Settling) CloseGone(ctx context.Context, shard int) (Settled, error) {
-	gone, err := t.gone(ctx, shard)
-	if err != nil || len(gone) == 0 {
-		return Settled{}, err
-	}
-	rows, err := t.store.ReadRows(ctx, t.org, gone)
-	if err != nil {
-		return Settled{}, err
-	}
-	findings := make([]Finding, 0, len(rows))
-	for id := range rows {
-		r := rows[id]
-		findings = append(findings, Finding{RuleID: r.RuleID, Resource: r.Resource, Outcome: Gone})
-	}
-	slices.SortFunc(findings, func(a, b Finding) int {
-		return strings.Compare(a.Resource.ResourceUID+"\x00"+a.RuleID, b.Resource.ResourceUID+"\x00"+b.RuleID)
-	})
-	return t.Settle(ctx, findings)
-}
-
-// gone returns the ids of the rows of a shard that have not ended and whose resources are gone.
-func (t *Settling) gone(ctx context.Context, shard int) ([]string, error) {
-	look, err := t.store.inventory.OpenLookup(ctx, t.org)
-	if err != nil {
-		return nil, err
-	}
-	var out []string
-	c := t.columns
-	look.Read(func(find inventory.Find) {
-		for i := range c.entries {
-			e := &c.entries[i]
-			if int(e.id[15]&0x0f) != shard || statusNames[e.status] == Optimised ||
-				c.names.places[e.place].prefix != "res" {
-				continue
-			}
-			if r, ok := find(e.resource); !ok || r.Terminated() {
-				out = append(out, formatULID(e.id))
-			}
-		}
-	})
-	return out, nil
-}
-
-// Confirm records that the pass has evaluated all resources of shards: their rows are confirmed as of the pass. It
-// takes two round trips, and those of a fold if one is due.
-func (t *Settling) Confirm(ctx context.Context, shards ...int) error {
-	seg := newSegment()
-	for _, shard := range shards {
-		seg.confirmed[shard] = t.pass.At.UnixMilli()
-	}
-	w, err := newDelta(t.org, t.store.clock.Now(), seg)
-	if err != nil {
-		return err
-	}
-	if _, err = t.store.table.Write(ctx, w); err != nil {
-		return fmt.Errorf("confirm recommendations of %s: %w", t.org, err)
-	}
-	return t.store.Fold(ctx, t.org)
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -112,7 +113,7 @@ func (f *fixture) listed(l List) []string {
 	if l.By == "" { // the order of ids is random
 		slices.Sort(out)
 	}
-	return append([]string{fmt.Sprint(total)}, out...)
+	return append([]string{strconv.Itoa(total)}, out...)
 }
 
 func TestSettle_WritesOnlyWhatHasChanged(t *testing.T) {
@@ -187,7 +188,7 @@ func TestSettle_KilledAtAnyWriteLeavesTheSameRows(t *testing.T) {
 			}
 			p := f.pass(fmt.Sprint("pass ", day))
 			lives.Run(f.In(org), t, func(ctx context.Context, proc *killpoint.Process) error {
-				platform := f.Platform.Clone()
+				platform := f.Clone()
 				platform.Table = proc.Store(f.Table)
 				s, err := New(platform).Begin(ctx, org, p)
 				if err != nil {
@@ -233,7 +234,7 @@ func TestSettle_FoldsChangesAndLosesNone(t *testing.T) {
 		t.Errorf("%d changes wait to be folded", deltas)
 	}
 	f.Equal("chunks", len(f.chunks()), 1)
-	fresh := &fixture{Fixture: &apitest.Fixture{TB: t, Platform: f.Platform.Clone(), Clock: f.Clock}}
+	fresh := &fixture{Fixture: &apitest.Fixture{TB: t, Platform: f.Clone(), Clock: f.Clock}}
 	if got := fresh.listed(List{}); got[0] != "400" || len(got) != 401 {
 		t.Errorf("%s recommendations, %d on the page", got[0], len(got)-1)
 	}
@@ -262,7 +263,7 @@ func TestFold_KilledAtAnyCallLosesNothing(t *testing.T) {
 		}
 		want := f.listed(List{})
 		lives.Run(f.In(org), t, func(ctx context.Context, proc *killpoint.Process) error {
-			platform := f.Platform.Clone()
+			platform := f.Clone()
 			platform.Table = proc.Store(f.Table)
 			return New(platform).Fold(ctx, org)
 		})
@@ -272,7 +273,7 @@ func TestFold_KilledAtAnyCallLosesNothing(t *testing.T) {
 			f.Must(p.writeSome(f.In(org), findings[i:i+1], &c))
 		}
 		f.Must(f.store().Fold(f.In(org), org))
-		fresh := &fixture{Fixture: &apitest.Fixture{TB: t, Platform: f.Platform.Clone(), Clock: f.Clock}}
+		fresh := &fixture{Fixture: &apitest.Fixture{TB: t, Platform: f.Clone(), Clock: f.Clock}}
 		return fmt.Sprint(want, fresh.listed(List{}), len(f.chunks()))
 	})
 }

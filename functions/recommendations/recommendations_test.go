@@ -272,11 +272,11 @@ func TestRecommendations_AGrantNarrowsThemAll(t *testing.T) {
 		list   string
 		net    string
 	}{
-		"team":     {apitest.Caller(apitest.Org, "tom", "viewer team:"+f.team), theirs("i-0", "100.00"), "100.00"},
+		"team": {apitest.Caller(apitest.Org, "tom", "viewer team:"+f.team), theirs("i-0", "100.00"), "100.00"},
 		"resource": {
 			apitest.Caller(apitest.Org, "rob", "finops resource:"+f.ids[1]), theirs("i-1", "101.00"), "101.00",
 		},
-		"nothing":  {apitest.Caller(apitest.Org, "nell", "viewer team:team_01k6v0e4y0c2b7m9q8r5t3w1xz"), "0", "0.00"},
+		"nothing": {apitest.Caller(apitest.Org, "nell", "viewer team:team_01k6v0e4y0c2b7m9q8r5t3w1xz"), "0", "0.00"},
 	} {
 		f.Equal(name, listed(f.Call(c.caller, "GET /recommendations/resources")), c.list)
 		sums := apitest.Data[RecommendationSummary](f.Call(c.caller, "GET /recommendations/summary"))

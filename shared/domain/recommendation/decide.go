@@ -29,7 +29,8 @@ func Decide(old Row, d Decision) (next Row, changed bool, err error) {
 	}
 	if old.Status == Optimised && d.Status != Optimised {
 		return old, false, fault.New(fault.Conflict,
-			"status: recommendation %s is optimised since %s (%s); it opens again when its condition is true", old.ID, old.EndedAt.Format(time.RFC3339), old.Ended)
+			"status: recommendation %s is optimised since %s (%s); it opens again when its condition is true",
+			old.ID, old.EndedAt.Format(time.RFC3339), old.Ended)
 	}
 	if d.Status == Optimised && old.Status != Optimised {
 		return old, false, fault.New(fault.Conflict,

@@ -115,7 +115,7 @@ func TestColumns_MergeInAnyOrder(t *testing.T) {
 
 func FuzzDecodeSegment(f *testing.F) {
 	for _, n := range []int{0, 1, 40} {
-		b, err := unpacker.Unpack(randomSegment(rand.New(rand.NewPCG(1, 2)), n).encode())
+		b, err := unpacker.Unpack(randomSegment(seed.Fixed(f, 1, 2), n).encode())
 		if err != nil {
 			f.Fatal(err)
 		}

@@ -143,7 +143,9 @@ func shareBetween(t *testing.T, c *probe.Caller, a, b *scopeWorld) {
 	var group, calendar, schedule, plan struct{ ID string }
 	c.Call(http.MethodPost, "/calendars", map[string]any{
 		"name": "Holidays of " + b.marker, "effect": "no_action",
-		"entries": []any{map[string]any{"from": "2026-11-24", "name": "Day of " + b.marker}},
+		"entries": []any{map[string]any{
+			"from": probe.Yesterday.AddDate(0, 2, 0).Format(time.DateOnly), "name": "Day of " + b.marker,
+		}},
 	}, &calendar)
 	c.Call(http.MethodPost, "/resource-groups", map[string]any{"name": name, "members": []any{
 		map[string]any{"resourceID": a.values["resourceID"]}, map[string]any{"resourceID": b.values["resourceID"]},

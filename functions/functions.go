@@ -46,6 +46,7 @@ import (
 	"lamplighter.dev/functions/passkeyverifier"
 	"lamplighter.dev/functions/pricesync"
 	"lamplighter.dev/functions/queryrunner"
+	"lamplighter.dev/functions/recommendations"
 	"lamplighter.dev/functions/reminder"
 	"lamplighter.dev/functions/reports"
 	"lamplighter.dev/functions/resourcegroups"
@@ -114,6 +115,7 @@ func All() []Function {
 		{exports.Declaration, []Group{exports.Operations}, nil},
 		{costqueries.Declaration, []Group{costqueries.Operations}, nil},
 		{showback.Declaration, []Group{showback.Operations}, nil},
+		{recommendations.Declaration, []Group{recommendations.Operations}, nil},
 		{smarttags.Declaration, []Group{smarttags.Operations}, nil},
 		{autoscalerpolicies.Declaration, []Group{autoscalerpolicies.Operations}, nil},
 		{notifications.Declaration, []Group{notifications.Operations}, nil},

@@ -227,7 +227,7 @@ func fill(t *testing.T, s table.Store, org string) []table.Key {
 	var keys []table.Key
 	put := func(pk string) {
 		k := table.Key{PK: pk, SK: "x"}
-		if strings.HasSuffix(pk, "#INV") {
+		if strings.HasSuffix(pk, "#INV") || strings.HasSuffix(pk, "#RECX") {
 			k.SK = "P#x" // the plan of a compaction, which leads to chunks
 		}
 		if strings.HasSuffix(pk, "#COST") {

@@ -13,6 +13,7 @@ import (
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/pricing"
+	"lamplighter.dev/shared/domain/recommendation"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/foundation/fault"
@@ -239,6 +240,15 @@ func (e *eraser) eraseIndexChunks(ctx context.Context, items []table.Item) error
 // eraseCostChunks erases the chunks of the costs.
 func (e *eraser) eraseCostChunks(ctx context.Context, items []table.Item) error {
 	pks, err := cost.ChunkPartitions(e.in.Org, items)
+	if err != nil {
+		return err
+	}
+	return e.drainAll(ctx, pks)
+}
+
+// eraseRecommendationChunks erases the chunks of the columns of recommendations.
+func (e *eraser) eraseRecommendationChunks(ctx context.Context, items []table.Item) error {
+	pks, err := recommendation.ChunkPartitions(e.in.Org, items)
 	if err != nil {
 		return err
 	}

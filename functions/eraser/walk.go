@@ -14,6 +14,7 @@ import (
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/measurement"
+	"lamplighter.dev/shared/domain/recommendation"
 	"lamplighter.dev/shared/engine/table"
 )
 
@@ -47,12 +48,13 @@ var leads = map[string]lead{
 	"HIST":     (*eraser).eraseHistories,
 	"INV":      (*eraser).eraseIndexChunks,
 	"COST":     (*eraser).eraseCostChunks,
+	"RECX":     (*eraser).eraseRecommendationChunks,
 }
 
 // led are the families that leads reach.
 var led = []table.Partition{
 	inventory.ScanPartition, inventory.ChunkPartition, execution.HistoryOfResourcePartition,
-	cost.ChunkPartition,
+	cost.ChunkPartition, recommendation.ChunkPartition,
 }
 
 // spread are the families that one list is spread over, with their members.
@@ -64,6 +66,7 @@ var spread = map[table.Partition]func(org string) []string{
 	audit.WaitingPartition:      waitingPKs,
 	measurement.Partition:       measurement.PKs,
 	delivery.Partition:          delivery.PKs,
+	recommendation.RowPartition: recommendation.RowPKs,
 }
 
 // waitingPKs returns the partitions with an organization's entries that wait to be linked into its audit log.

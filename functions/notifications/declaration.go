@@ -6,6 +6,7 @@ import (
 	"lamplighter.dev/shared/domain/delivery"
 	"lamplighter.dev/shared/domain/notification"
 	"lamplighter.dev/shared/domain/receiver"
+	"lamplighter.dev/shared/domain/recommendation"
 	"lamplighter.dev/shared/engine/mail"
 	"lamplighter.dev/shared/engine/ratelimit"
 	"lamplighter.dev/shared/engine/table"
@@ -17,6 +18,9 @@ var Declaration = platform.Declaration{
 	Secrets: []platform.Secret{platform.PepperSecret},
 	Access: rest.Access.With(notification.Writing, notification.Sending, delivery.Access(), receiver.Access,
 		table.Access{
+			Reads: []table.Partition{ // recommendations that people share
+				recommendation.RowPartition, recommendation.ColumnPartition, recommendation.ChunkPartition,
+			},
 			Writes: []table.Partition{ratelimit.Partition}, // counts requests for links in mails
 		}),
 	Seals:   []string{notification.Secret, mail.Secret},

@@ -2,7 +2,6 @@
 package notifications
 
 import (
-	"context"
 	"net/http"
 
 	"lamplighter.dev/shared/api/htmlpage"
@@ -11,7 +10,7 @@ import (
 	"lamplighter.dev/shared/domain/delivery"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/notification"
-	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/domain/recommendation"
 )
 
 const (
@@ -27,37 +26,21 @@ const (
 	writing       = "notifications:write"
 )
 
-// Recommendations reads recommendations that users share. It returns fault.NotFound for one that does not exist or
-// that the caller may not see.
-type Recommendations interface {
-	ReadRecommendation(ctx context.Context, org, recID string) (notification.Recommendation, error)
-}
-
-// noRecommendations is an organization without recommendations.
-type noRecommendations struct{}
-
-// ReadRecommendation returns fault.NotFound.
-func (noRecommendations) ReadRecommendation(_ context.Context, _, recID string) (notification.Recommendation, error) {
-	return notification.Recommendation{}, fault.New(fault.NotFound, "recommendation %.64q does not exist", recID)
-}
-
 type service struct {
 	p               *platform.Platform
 	store           *notification.Store
 	inventory       *inventory.Store
 	log             *delivery.Store
 	senders         map[delivery.Kind]delivery.Sender
-	recommendations Recommendations
+	recommendations *recommendation.Store
 }
 
 // Operations returns the operations of the group.
-func Operations(p *platform.Platform) *rest.Group { return operations(p, noRecommendations{}) }
-
-func operations(p *platform.Platform, r Recommendations) *rest.Group {
+func Operations(p *platform.Platform) *rest.Group {
 	g := rest.NewGroup("Notifications")
 	s := &service{
 		p, notification.NewStore(p), inventory.New(p), delivery.NewStore(p.Table, p.Clock), notification.NewSenders(p),
-		r,
+		recommendation.New(p),
 	}
 	s.channelOperations(g)
 	s.subscriptionOperations(g)

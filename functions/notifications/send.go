@@ -86,7 +86,7 @@ type SharedRecommendation struct {
 
 func (s *service) share(ctx context.Context, in *shareInput) (SharedRecommendation, error) {
 	c := identity.CallerFrom(ctx)
-	rec, err := s.recommendations.ReadRecommendation(ctx, c.Org, in.RecID)
+	rec, err := s.readRecommendation(ctx, in.RecID)
 	if err != nil {
 		return SharedRecommendation{}, err
 	}

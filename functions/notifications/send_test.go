@@ -1,21 +1,22 @@
 package notifications
 
 import (
-	"context"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
 
-	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/delivery"
 	"lamplighter.dev/shared/domain/event"
 	"lamplighter.dev/shared/domain/notification"
+	"lamplighter.dev/shared/domain/recommendation"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
+	"lamplighter.dev/shared/foundation/money"
 	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/inventorytest"
 )
 
 func TestEventTypes_AreThoseOfTheSpecification(t *testing.T) {
@@ -153,27 +154,34 @@ func TestChannelTest_AnswersWhatTheReceiverSays(t *testing.T) {
 	}
 }
 
-// shelf holds the existing recommendations by ID.
-type shelf map[string]notification.Recommendation
-
-func (s shelf) ReadRecommendation(_ context.Context, org, recID string) (notification.Recommendation, error) {
-	if r, ok := s[org+recID]; ok {
-		return r, nil
+// recommend stores an open recommendation for the fixture's first instance that saves 12.50 USD, and returns its id.
+func (f *fixture) recommend() string {
+	f.Helper()
+	one := recommendation.Finding{
+		RuleID: "aws-ec2-oversized", RuleVersion: 1, Outcome: recommendation.True, Category: "rightsizing",
+		Severity: recommendation.Medium, Effort: "low", Risk: "low", Title: "Make it smaller", Reason: "CPU is idle",
+		Resource: recommendation.Resource{
+			ResourceID: f.ids[0], ResourceUID: "i-0", ResourceName: "web-0", ResourceType: "aws-ec2", Provider: "aws",
+			CloudAccountID: inventorytest.Account, Region: "eu-west-1",
+		},
+		Savings: recommendation.Savings{
+			Gross: money.MustParse("12.5"), Net: money.MustParse("12.5"), Strength: recommendation.BySize,
+		},
 	}
-	return notification.Recommendation{}, fault.New(fault.NotFound, "recommendation %q does not exist", recID)
+	p := recommendation.Pass{ID: "pass", At: f.Clock.Now()}
+	_, err := recommendation.New(f.Platform).Settle(f.In(apitest.Org), apitest.Org, 0, p, []recommendation.Finding{one})
+	f.Must(err)
+	return recommendation.IDOf(f.ids[0], "i-0", one.RuleID)
 }
 
 func TestShare_CountsByChannel(t *testing.T) {
 	f := newFixture(t)
-	const rec = "rec_01k6v0e4y0c2b7m9q8r5t3w1xz"
+	rec := f.recommend()
 	path := "POST /notifications/share/recommendation/" + rec
 	good, dead := f.channel("Good"), f.channel("Dead")
 	body := map[string]any{"channelIDs": []string{good.ID, dead.ID, good.ID}, "message": "Shall we? <!channel>"}
-	f.Call(ada, path, body).Want(http.StatusNotFound, rec) // there are no recommendations yet
-	f.Mount(func(p *platform.Platform) *rest.Group {
-		return operations(p,
-			shelf{apitest.Org + rec: {ID: rec, Title: "Make it smaller", ResourceName: "web-1", SavingsUSD: "12.5"}})
-	})
+	f.Call(ada, "POST /notifications/share/recommendation/rec_01k6v0e4y0c2b7m9q8r5t3w1xz",
+		body).Want(http.StatusNotFound, "rec_01k6v0e4y0c2b7m9q8r5t3w1xz")
 	closed := httptest.NewServer(http.NotFoundHandler())
 	closed.Close()
 	f.Call(ada, "PUT /notifications/channels/"+dead.ID,
@@ -197,6 +205,10 @@ func TestShare_CountsByChannel(t *testing.T) {
 		}).Want(http.StatusBadRequest, "message")
 	f.Call(eve, path, body).Want(http.StatusNotFound)
 	f.Call(vic, path, body).Want(http.StatusForbidden)
+	for i, status := range []int{http.StatusOK, http.StatusNotFound} { // who shares sees the recommendation
+		narrow := apitest.Caller(apitest.Org, "nan", "notifications:write", "recommendations:read resource:"+f.ids[i])
+		f.Call(narrow, path, body).Want(status)
+	}
 }
 
 func TestUnsubscribe_EndsTheMailsThatTheLinkIsOf(t *testing.T) {

@@ -49,8 +49,8 @@ const (
 
 // waiting lists the resources whose policies no operation uses yet, with the planned part of the service.
 var waiting = map[string]string{
-	"recommendations": "Recommendations", "remediation": "Remediation Workflows",
-	"spaces": "Deployment Spaces", "provisioning": "Provisioning", "projects": "Projects & Environments",
+	"remediation": "Remediation Workflows",
+	"spaces":      "Deployment Spaces", "provisioning": "Provisioning", "projects": "Projects & Environments",
 	"deployments": "Deployments", "builds": "Builds",
 }
 

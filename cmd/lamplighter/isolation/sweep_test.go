@@ -162,7 +162,6 @@ var free = map[string]string{
 	"setEmailPreference eventKey": "as above",
 	"createChannel email":         "an address is nobody's: a channel may lead to any",
 	"updateChannel email":         "as above",
-	"shareRecommendation recID":   "nobody has a recommendation yet",
 }
 
 // plain has values for required members and parameters that refer to no record.

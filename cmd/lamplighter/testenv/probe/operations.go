@@ -74,6 +74,9 @@ func (e Values) Value(op Operation, name string) string {
 	if name == "jobID" && strings.HasPrefix(op.Path, "/resources/refresh/") {
 		return e["refresh"]
 	}
+	if name == "jobID" && strings.HasPrefix(op.Path, "/recommendations/refresh/") {
+		return e["recommendationRefresh"]
+	}
 	if name == "jobID" && strings.HasPrefix(op.Path, "/reports/exports/") {
 		return e["export"]
 	}

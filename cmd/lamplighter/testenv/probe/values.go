@@ -13,9 +13,11 @@ import (
 	"lamplighter.dev/functions/auth/secondfactor"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/identity/grant"
+	"lamplighter.dev/shared/domain/recommendation"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/id"
+	"lamplighter.dev/shared/foundation/money"
 	"lamplighter.dev/shared/people/membership"
 )
 
@@ -81,9 +83,40 @@ func (c *Caller) Settle(t *testing.T, number string) Values {
 	maps.Copy(e, c.listen(number))
 	maps.Copy(e, c.scale(t, number, account))
 	maps.Copy(e, c.event(t, number, account))
+	maps.Copy(e, c.recommend(t, number, e))
 	e["sessionID"] = c.spare(t).Claims.Session
 	maps.Copy(e, c.beInvited(t, number))
 	return e
+}
+
+// recommend evaluates all rules, and makes a recommendation for the caller's resource, whatever the rules say of it.
+func (c *Caller) recommend(t *testing.T, number string, e Values) Values {
+	t.Helper()
+	var job struct{ JobID string }
+	c.Call(http.MethodPost, "/recommendations/refresh", map[string]string{}, &job)
+	c.Service.WaitSettled()
+	f := recommendation.Finding{
+		RuleID: "custom-rule", RuleVersion: 1, Outcome: recommendation.True, Category: "idle",
+		Severity: recommendation.High, Effort: "low", Risk: "low", Title: "Idle of " + number, Reason: "It is of " + number,
+		Resource: recommendation.Resource{
+			ResourceID: e["resourceID"], ResourceUID: e["resourceUID"], ResourceName: "Resource of " + number,
+			ResourceType: "aws-ec2", Provider: "simulated", CloudAccountID: e["accountID"], Region: e["region"],
+		},
+		Savings: recommendation.Savings{
+			Gross: money.FromInt(9), Net: money.FromInt(9), Basis: recommendation.Estimated,
+			Strength: recommendation.ByStop,
+		},
+	}
+	pass := recommendation.Pass{ID: id.New("job", c.Service.Clock.Now()), At: c.Service.Clock.Now()}
+	_, err := recommendation.New(c.Service.Platform).Settle(table.WithOrg(t.Context(), c.Org), c.Org,
+		recommendation.ShardOf(f.Resource.ResourceUID), pass, []recommendation.Finding{f})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Values{
+		"recommendationRefresh": job.JobID,
+		"recID":                 recommendation.IDOf(f.Resource.ResourceID, f.Resource.ResourceUID, f.RuleID),
+	}
 }
 
 // beInvited saves a view, and makes an organization that invites the caller.

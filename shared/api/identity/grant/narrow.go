@@ -8,7 +8,7 @@ var narrow = []string{
 	"teams:read", "resources:read", "schedules:read", "resource-groups:read", "overrides:read", "overrides:write",
 	"actions:read", "actions:execute", "reports:read", "reports:write", "budgets:read", "smart-tags:read",
 	"autoscaler-policies:read", "autoscaler-policies:write", "event-readiness:read", "dashboards:read",
-	"notifications:read", "notifications:write",
+	"notifications:read", "notifications:write", "recommendations:read", "recommendations:write",
 }
 
 // WorksOn reports whether a grant of the policy permits something on a kind of scope: "org", "team" or "resource". A

@@ -1,0 +1,28 @@
+package recommendations
+
+import (
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/recommendation"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/workqueue"
+)
+
+// Declaration declares the table access, the state machine and the sample events of this function.
+var Declaration = platform.Declaration{
+	Name:    "recommendations",
+	Secrets: []platform.Secret{platform.PepperSecret},
+	Access: rest.Access.With(table.Access{
+		Reads: []table.Partition{
+			identity.MetaPartition, inventory.IndexPartition, inventory.ChunkPartition, recommendation.ChunkPartition,
+		},
+		Writes: []table.Partition{
+			recommendation.RowPartition, recommendation.ColumnPartition, recommendation.RulePartition,
+			workqueue.Partition,
+		},
+	}),
+	Starts:  []string{recommendation.Machine},
+	Samples: []string{"list"},
+}

@@ -1,0 +1,164 @@
+package recommendations
+
+import (
+	"context"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"lamplighter.dev/shared/api/audit"
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/recommendation"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/money"
+)
+
+// RecommendationDetail is a recommendation with what lists do not show.
+type RecommendationDetail struct {
+	Recommendation
+	ResourceID    string                   `json:"resourceID"`
+	Region        string                   `json:"region"`
+	Counted       bool                     `json:"counted" doc:"It counts in the totals: it is open, saves something, and is no alternative"`
+	AlternativeOf *string                  `json:"alternativeOf" doc:"The stronger recommendation that counts instead; null if there is none, or it is of a resource that the caller may not see"`
+	Savings       RecommendationSavings    `json:"savings"`
+	Dismissal     *RecommendationDismissal `json:"dismissal" doc:"While it is dismissed"`
+	Reopened      int                      `json:"reopened" doc:"How often it opened again after it was applied"`
+	History       []RecommendationEvent    `json:"history" doc:"The last 50 changes of its status, oldest first"`
+	ConfirmedAt   *time.Time               `json:"confirmedAt" doc:"When all resources of its part of the inventory were evaluated last; null before the first time"`
+}
+
+// RecommendationSavings is the expected saving in USD a month.
+type RecommendationSavings struct {
+	Gross       string  `json:"gross" doc:"Before commitments and other recommendations"`
+	Net         string  `json:"net" doc:"After them; what counts"`
+	Realistic   string  `json:"realistic" doc:"net × savingsRealism of the organization"`
+	Basis       *string `json:"basis" enum:"billed,estimated" doc:"billed: of settled days of the bill; estimated: of prices; null without a saving"`
+	RealizedUSD *string `json:"realizedUSD" doc:"A month, measured on 7 settled days; null before"`
+}
+
+// RecommendationDismissal is why and until when a recommendation is dismissed.
+type RecommendationDismissal struct {
+	Reason string     `json:"reason" enum:"intended,wrong,later,risk,owner_unknown"`
+	Text   *string    `json:"text"`
+	Until  *time.Time `json:"until" doc:"null: until the resource or the rule changes"`
+	By     string     `json:"by"`
+	At     time.Time  `json:"at"`
+}
+
+// RecommendationEvent is a change of the status of a recommendation.
+type RecommendationEvent struct {
+	At   time.Time              `json:"at"`
+	From *recommendation.Status `json:"from" doc:"null of the first one"`
+	To   recommendation.Status  `json:"to" enum:"open,applied,dismissed,optimised"`
+	By   *string                `json:"by" doc:"The address of a person; null of an evaluation"`
+	Why  string                 `json:"why"`
+}
+
+type recInput struct {
+	RecID string `path:"recID" maxLength:"64"`
+}
+
+func (s *service) get(ctx context.Context, in *recInput) (RecommendationDetail, error) {
+	it, realism, err := s.find(ctx, in.RecID, reading)
+	if err != nil {
+		return RecommendationDetail{}, err
+	}
+	return newDetail(&it, realism), nil
+}
+
+// find reads a recommendation that the caller has a policy on, and savingsRealism, side by side.
+func (s *service) find(ctx context.Context, recID, policy string) (it recommendation.Item, realism money.Amount,
+	err error,
+) {
+	c := identity.CallerFrom(ctx)
+	var g errgroup.Group
+	g.Go(func() (err error) {
+		it, err = s.store.Find(ctx, c.Org, recID, c.Scopes(policy))
+		return err
+	})
+	g.Go(func() (err error) {
+		realism, err = s.realism(ctx)
+		return err
+	})
+	err = g.Wait()
+	return it, realism, err
+}
+
+func newDetail(it *recommendation.Item, realism money.Amount) RecommendationDetail {
+	out := RecommendationDetail{
+		Recommendation: newRecommendation(it), ResourceID: it.ResourceID, Region: it.Region,
+		Counted:       it.Status == recommendation.Open && it.Saving.Sign() > 0,
+		AlternativeOf: rest.Optional(it.AlternativeOf), ConfirmedAt: rest.Optional(it.ConfirmedAt),
+		Reopened: it.Reopened,
+		Savings: RecommendationSavings{
+			Gross: it.Savings.Gross.Fixed(2), Net: it.Saving.Fixed(2), Realistic: it.Saving.Mul(realism).Fixed(2),
+			Basis: rest.Optional(it.Savings.Basis),
+		},
+		History: make([]RecommendationEvent, len(it.History)),
+	}
+	if it.Realized != nil {
+		out.Savings.RealizedUSD = rest.Optional(it.Realized.USD.Fixed(2))
+	}
+	if d := it.Dismissal; d != nil && it.Status == recommendation.Dismissed {
+		out.Dismissal = &RecommendationDismissal{
+			d.Reason, rest.Optional(d.Text), rest.Optional(d.Until), d.By, d.At,
+		}
+	}
+	for i, e := range it.History {
+		out.History[i] = RecommendationEvent{e.At, rest.Optional(e.From), e.To, rest.Optional(e.By), e.Why}
+	}
+	return out
+}
+
+// RecommendationDecision is the body of PATCH /recommendations/{recID}.
+type RecommendationDecision struct {
+	Status recommendation.Status `json:"status" enum:"open,applied,dismissed,optimised"`
+	Reason string                `json:"reason,omitempty" enum:"intended,wrong,later,risk,owner_unknown" doc:"Needed with dismissed. wrong counts against the rule"`
+	Text   string                `json:"text,omitempty" maxLength:"500" doc:"More about the reason"`
+	Until  *rest.Time            `json:"until,omitempty" doc:"The end of the dismissal, at most 365 days away"`
+}
+
+type updateInput struct {
+	RecID string `path:"recID" maxLength:"64"`
+	Body  RecommendationDecision
+}
+
+func (s *service) update(ctx context.Context, in *updateInput) (RecommendationDetail, error) {
+	c := identity.CallerFrom(ctx)
+	before, realism, err := s.writable(ctx, in.RecID)
+	if err != nil {
+		return RecommendationDetail{}, err
+	}
+	audit.NoteChange(ctx, audit.Change{Target: before.ID, Before: newDetail(&before, realism)})
+	d := recommendation.Decision{
+		Status: in.Body.Status, Reason: in.Body.Reason, Text: in.Body.Text, By: c.Email, At: s.p.Clock.Now(),
+	}
+	if in.Body.Until != nil {
+		d.Until = in.Body.Until.Time
+	}
+	if _, _, err = s.store.Decide(ctx, c.Org, in.RecID, d); err != nil {
+		return RecommendationDetail{}, err
+	}
+	after, err := s.store.Find(ctx, c.Org, in.RecID, c.Scopes(writing))
+	if err != nil {
+		return RecommendationDetail{}, err
+	}
+	out := newDetail(&after, realism)
+	audit.NoteChange(ctx, audit.Change{After: out})
+	return out, nil
+}
+
+// writable returns a recommendation that the caller may change. It returns fault.NotFound for one that the caller may
+// not see, and fault.Denied for one that the caller only sees.
+func (s *service) writable(ctx context.Context, recID string) (recommendation.Item, money.Amount, error) {
+	it, realism, err := s.find(ctx, recID, writing)
+	if !fault.Is(err, fault.NotFound) {
+		return it, realism, err
+	}
+	if _, _, unseen := s.find(ctx, recID, reading); unseen != nil {
+		return it, realism, err
+	}
+	return it, realism, fault.New(fault.Denied, "permission denied: %s is needed on the resource of recommendation %s",
+		writing, recID)
+}

@@ -1,0 +1,156 @@
+package recommendations
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"strings"
+
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/recommendation"
+	"lamplighter.dev/shared/domain/rule"
+)
+
+// RecommendationRule is a rule with the figures of its last evaluation. The figures are null for a grant on teams or
+// resources.
+type RecommendationRule struct {
+	ID           string                  `json:"id" example:"aws-ec2-idle"`
+	Version      int                     `json:"version"`
+	Provider     string                  `json:"provider"`
+	ResourceType string                  `json:"resourceType"`
+	Category     string                  `json:"category"`
+	Severity     recommendation.Severity `json:"severity" enum:"info,low,medium,high,critical" doc:"Of a row that saves 100 USD a month or more, or nothing; info if people call the rule wrong"`
+	Title        string                  `json:"title"`
+	Condition    string                  `json:"condition" doc:"In CEL"`
+	Params       map[string]any          `json:"params"`
+	Enabled      bool                    `json:"enabled"`
+	Effort       string                  `json:"effort" enum:"low,medium,high"`
+	Risk         string                  `json:"risk" enum:"low,medium,high"`
+	Remediation  string                  `json:"remediation"`
+	Verb         string                  `json:"verb" doc:"The change in machine form; setting, licence, purchase and advice are made by people"`
+	Source       string                  `json:"source" doc:"Where the rule comes from"`
+	Open         int                     `json:"open" doc:"Open recommendations"`
+	SavingsUSD   string                  `json:"savingsUSD" doc:"Net a month, of the open ones"`
+	Evaluated    *int                    `json:"evaluated" doc:"Resources"`
+	True         *int                    `json:"true"`
+	False        *int                    `json:"false"`
+	Unknown      *int                    `json:"unknown"`
+	Missing      []MissingFact           `json:"missing" doc:"Why it is unknown, most resources first; at most 20 for an account"`
+	Precision    *float64                `json:"precision" doc:"0 to 1; null before the first decision"`
+
+	RealizedOverPredicted *float64 `json:"realizedOverPredicted" doc:"null before the first measured saving"`
+}
+
+// MissingFact is a fact that the evaluation of a rule lacked.
+type MissingFact struct {
+	Fact           string  `json:"fact" example:"m.cpu_max_14d"`
+	Permission     *string `json:"permission" doc:"The permission that would give it; null if none is missing"`
+	Reason         string  `json:"reason" example:"few_points"`
+	CloudAccountID string  `json:"cloudAccountID"`
+	Resources      int     `json:"resources"`
+}
+
+type rulesInput struct {
+	rest.Page
+	Provider []string `query:"provider" maxItems:"10" doc:"Only of these providers"`
+	Type     []string `query:"resource_type" maxItems:"50" doc:"Only for these types of resources"`
+	Category []string `query:"category" maxItems:"9" enum:"idle,orphan,rightsizing,schedule,discount,governance,compliance,security,reliability" doc:"Only of these categories"`
+	Search   string   `query:"search" maxLength:"200" doc:"Only those with this text in the id or the title"`
+}
+
+func (s *service) listRules(ctx context.Context, in *rulesInput) (rest.List[RecommendationRule], error) {
+	c := identity.CallerFrom(ctx)
+	r := &readings{service: s, caller: c}
+	if err := r.read(ctx, false); err != nil {
+		return rest.List[RecommendationRule]{}, err
+	}
+	out := rest.List[RecommendationRule]{Page: in.Page.Page, Limit: in.Limit}
+	shown := ruleFigures{r.view.SumsByRule(), nil, nil}
+	if c.Scopes(reading).All {
+		shown.counts, shown.precisions = byRule(r.counts), r.view.Precisions()
+	}
+	all := rule.All()
+	for i := range all {
+		if in.meets(&all[i]) {
+			out.Add(shown.rule(&all[i]))
+		}
+	}
+	return out, nil
+}
+
+func (in *rulesInput) meets(r *rule.Rule) bool {
+	return rest.Among(in.Provider, r.Provider) && rest.Among(in.Type, r.Type) &&
+		rest.Among(in.Category, string(r.Category)) && rest.Matches(in.Search, r.ID, r.Title)
+}
+
+// ruleFigures are the figures by rule. Counts and precisions are nil for a grant on teams or resources.
+type ruleFigures struct {
+	sums       map[string]recommendation.RuleSums
+	counts     map[string][]*recommendation.RuleCount
+	precisions map[string]recommendation.Precision
+}
+
+// byRule returns the counts of the accounts by rule.
+func byRule(counts []recommendation.RuleCount) map[string][]*recommendation.RuleCount {
+	out := map[string][]*recommendation.RuleCount{}
+	for i := range counts {
+		out[counts[i].RuleID] = append(out[counts[i].RuleID], &counts[i])
+	}
+	return out
+}
+
+func (f *ruleFigures) rule(r *rule.Rule) RecommendationRule {
+	sums := f.sums[r.ID]
+	out := RecommendationRule{
+		ID: r.ID, Version: r.Version, Provider: r.Provider, ResourceType: r.Type, Category: string(r.Category),
+		Severity: recommendation.Severity(r.Severity.String()), Title: r.Title, Condition: r.Condition,
+		Params: map[string]any{}, Enabled: true, Effort: string(r.Effort), Risk: string(r.Risk),
+		Remediation: r.Remediation, Verb: string(r.Verb), Source: r.Source, Open: sums.Open,
+		SavingsUSD: sums.Net.Fixed(2), Missing: []MissingFact{},
+	}
+	for _, p := range r.Params {
+		out.Params[p.Name] = p.Value()
+	}
+	if f.precisions != nil {
+		f.addFigures(&out)
+	}
+	return out
+}
+
+// addFigures adds what a caller who sees everything sees.
+func (f *ruleFigures) addFigures(out *RecommendationRule) {
+	var sum recommendation.RuleCount
+	for _, c := range f.counts[out.ID] {
+		sum.Evaluated, sum.True = sum.Evaluated+c.Evaluated, sum.True+c.True
+		sum.False, sum.Unknown = sum.False+c.False, sum.Unknown+c.Unknown
+		for _, m := range c.Missing {
+			out.Missing = append(out.Missing, MissingFact{
+				m.Fact, rest.Optional(m.Permission), m.Reason, c.AccountID, m.Resources,
+			})
+		}
+	}
+	out.Evaluated, out.True, out.False, out.Unknown = &sum.Evaluated, &sum.True, &sum.False, &sum.Unknown
+	slices.SortFunc(out.Missing, func(a, b MissingFact) int {
+		return cmp.Or(cmp.Compare(b.Resources, a.Resources), strings.Compare(a.Fact, b.Fact),
+			strings.Compare(a.CloudAccountID, b.CloudAccountID))
+	})
+	p := f.precisions[out.ID]
+	if p.Demoted() {
+		out.Severity = recommendation.Info
+	}
+	out.Precision = ratio(int64(p.Cases-p.Wrong), int64(p.Cases))
+	if p.Measured > 0 {
+		out.RealizedOverPredicted = ratio(p.Realized, p.Predicted)
+	}
+}
+
+// ratio returns a / b to a thousandth, or nil if b is 0.
+func ratio(a, b int64) *float64 {
+	if b == 0 {
+		return nil
+	}
+	v := math.Round(1000*float64(a)/float64(b)) / 1000
+	return &v
+}

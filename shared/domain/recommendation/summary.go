@@ -1,0 +1,163 @@
+package recommendation
+
+import (
+	"context"
+
+	"golang.org/x/sync/errgroup"
+
+	"lamplighter.dev/shared/api/identity/grant"
+	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/money"
+)
+
+// Sums are the sums and counts of recommendations. All but ByStatus are of the open ones.
+type Sums struct {
+	Gross        money.Amount // USD a month, before commitments and other recommendations
+	Net          money.Amount // USD a month; each charge counts once
+	Alternatives int          // open ones that count nothing because a stronger one is open
+	ByStatus     map[Status]int
+	BySeverity   map[Severity]int
+	ByCategory   map[string]int
+	ByProvider   map[string]int
+}
+
+// Sums adds up the recommendations of the view.
+func (v *View) Sums() Sums {
+	out := Sums{
+		ByStatus: map[Status]int{}, BySeverity: map[Severity]int{}, ByCategory: map[string]int{},
+		ByProvider: map[string]int{},
+	}
+	gross, net := int64(0), int64(0)
+	v.each(func(i int, e *entry) {
+		status := e.statusAt(v.now)
+		out.ByStatus[status]++
+		if status != Open {
+			return
+		}
+		if !e.has(boundFlag) {
+			gross += e.gross
+		}
+		net += v.sums.net[i]
+		if v.sums.stronger[i] >= 0 {
+			out.Alternatives++
+		}
+		out.BySeverity[Severities[e.severity]]++
+		out.ByCategory[v.columns.names.rules[e.rule].category]++
+		out.ByProvider[v.columns.names.places[e.place].provider]++
+	})
+	out.Gross, out.Net = money.FromScaled(gross, 2), money.FromScaled(net, 2)
+	return out
+}
+
+// each calls f with the entries that the caller may see.
+func (v *View) each(f func(i int, e *entry)) {
+	for i := range v.columns.entries {
+		if e := &v.columns.entries[i]; v.visible(e) {
+			f(i, e)
+		}
+	}
+}
+
+// RuleSums are the recommendations of a rule.
+type RuleSums struct {
+	Open int
+	Net  money.Amount // USD a month
+}
+
+// SumsByRule adds up the open recommendations of the view by rule.
+func (v *View) SumsByRule() map[string]RuleSums {
+	out := map[string]RuleSums{}
+	v.each(func(i int, e *entry) {
+		if e.statusAt(v.now) != Open {
+			return
+		}
+		name := v.columns.names.rules[e.rule].id
+		s := out[name]
+		s.Open++
+		s.Net = s.Net.Add(money.FromScaled(v.sums.net[i], 2))
+		out[name] = s
+	})
+	return out
+}
+
+// Precisions returns the precision of each rule, over all recommendations of the organization.
+func (v *View) Precisions() map[string]Precision { return v.columns.Precisions() }
+
+// Find reads a recommendation in scopes: fault.NotFound if there is none. It takes one round trip, and two beside it.
+func (s *Store) Find(ctx context.Context, org, recID string, scopes grant.Scopes) (Item, error) {
+	if _, ok := Key(org, recID); !ok {
+		_, err := s.Read(ctx, org, recID)
+		return Item{}, err
+	}
+	var v *View
+	var row Row
+	var g errgroup.Group
+	g.Go(func() (err error) {
+		v, err = s.View(ctx, org, scopes, false)
+		return err
+	})
+	g.Go(func() (err error) {
+		row, err = s.Read(ctx, org, recID)
+		return err
+	})
+	if err := g.Wait(); err != nil {
+		return Item{}, err
+	}
+	return v.find(&row)
+}
+
+// find returns a row as an item of the view, or fault.NotFound if the caller may not see it.
+func (v *View) find(r *Row) (Item, error) {
+	missing := fault.New(fault.NotFound, "recommendation %.64q does not exist", r.ID)
+	resource, _ := parseULID(r.ResourceID)
+	if v.in != nil && !v.in(resource) {
+		return Item{}, missing
+	}
+	u, _ := parseULID(r.ID)
+	i, ok := v.columns.find(u)
+	if !ok { // written after the columns were read
+		return Item{}, missing
+	}
+	return v.item(int32(i), r), nil
+}
+
+// Decide stores the decision of a person, and returns the row before and after it. It returns fault.NotFound, the
+// errors of Decide, or fault.Conflict if others keep changing the row.
+func (s *Store) Decide(ctx context.Context, org, recID string, d Decision) (before, after Row, err error) {
+	return s.change(ctx, org, recID, func(old Row) (Row, bool, error) { return Decide(old, d) })
+}
+
+// Confirm stores a measured saving, and returns the row after it.
+func (s *Store) Confirm(ctx context.Context, org, recID string, m Realized) (Row, error) {
+	_, after, err := s.change(ctx, org, recID, func(old Row) (Row, bool, error) {
+		next, changed := Confirm(old, m)
+		return next, changed, nil
+	})
+	return after, err
+}
+
+// changeTries bounds how often change starts over because another process was faster.
+const changeTries = 4
+
+func (s *Store) change(ctx context.Context, org, recID string, to func(Row) (Row, bool, error)) (before, after Row,
+	err error,
+) {
+	for range changeTries {
+		if before, err = s.Read(ctx, org, recID); err != nil {
+			return before, before, err
+		}
+		next, changed, err := to(before)
+		if err != nil || !changed {
+			return before, before, err
+		}
+		err = s.writeRows(ctx, org, []Row{before}, []Row{next})
+		if err == nil {
+			return before, next, nil
+		}
+		if !fault.Is(err, fault.Conflict) {
+			return before, before, err
+		}
+	}
+	return before, before, fault.New(fault.Conflict,
+		"recommendation %s was changed by others meanwhile; read it and try again", recID)
+}

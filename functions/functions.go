@@ -47,6 +47,7 @@ import (
 	"lamplighter.dev/functions/pricesync"
 	"lamplighter.dev/functions/queryrunner"
 	"lamplighter.dev/functions/recommendations"
+	"lamplighter.dev/functions/recommender"
 	"lamplighter.dev/functions/reminder"
 	"lamplighter.dev/functions/reports"
 	"lamplighter.dev/functions/resourcegroups"
@@ -144,6 +145,7 @@ func All() []Function {
 		{sweeper.Declaration, nil, alone(sweeper.Handler)},
 		{reminder.Declaration, nil, alone(reminder.Handler)},
 		{anomalycheck.Declaration, nil, alone(anomalycheck.Handler)},
+		{recommender.Declaration, nil, recommender.Handler},
 		{auditlinker.Declaration, nil, alone(auditlinker.Handler)},
 		{auditanchor.Declaration, nil, anchoring},
 		{mailer.Declaration, nil, nil},

@@ -14,7 +14,7 @@ var Declaration = platform.Declaration{
 	Starts: []string{platform.EveryMachine},
 	Looks:  []string{platform.EveryMachine},
 	// they end the records of parked work
-	Calls:    []string{"executor", "discovery", "organisationsync", "billingsync", "exporter"},
+	Calls:    []string{"executor", "discovery", "organisationsync", "billingsync", "exporter", "recommender"},
 	Schedule: "rate(1 minute)",
 	Samples:  []string{"schedule"},
 }

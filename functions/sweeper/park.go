@@ -34,6 +34,7 @@ var endings = map[string]ending{
 	"erasure":           {},
 	"event-readiness":   {"executor", "giveUp"},
 	"organisation-sync": {"organisationsync", "finish"},
+	"recommendations":   {"recommender", "finish"},
 }
 
 // parkWork gives up w: its record ends as failed with the reason, and the work is moved from the list of pending work

@@ -39,6 +39,7 @@ func (s *site) hourly() []worker {
 		{"anomalycheck", s.JudgeCosts},
 		{"exporter", s.RemoveExports},
 		{"billingsync", s.ImportBills},
+		{"recommender", s.EvaluateRules},
 	}
 }
 

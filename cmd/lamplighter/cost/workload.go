@@ -78,7 +78,8 @@ var runs = map[string]int{
 	"sweeper": minutes, "evaluator": minutes, "scheduleddiscovery": minutes, "auditlinker": minutes, "mailer": minutes,
 	"notifier": minutes,
 	"archiver": hours, "organisationsync": hours, "anomalycheck": hours, "billingsync": hours, "exporter": hours,
-	"pricesync": days * priceRuns, "reminder": days, "auditanchor": days,
+	"recommender": hours,
+	"pricesync":   days * priceRuns, "reminder": days, "auditanchor": days,
 }
 
 // eachMinute reports whether a scheduled worker runs each minute.

@@ -19,6 +19,7 @@ import (
 	"lamplighter.dev/functions/notifier"
 	"lamplighter.dev/functions/organisationsync"
 	"lamplighter.dev/functions/pricesync"
+	"lamplighter.dev/functions/recommender"
 	"lamplighter.dev/functions/reminder"
 	"lamplighter.dev/functions/scheduleddiscovery"
 	"lamplighter.dev/functions/sweeper"
@@ -42,14 +43,16 @@ const (
 	exportsEvery = time.Hour
 	remindEvery  = 24 * time.Hour
 	judgeEvery   = time.Minute // oftener than in AWS: who has just imported bills is watching
+	rulesEvery   = time.Minute // oftener than in AWS: it evaluates nothing while nothing has changed
 	pricesEvery  = time.Hour
 	verifyEvery  = time.Minute
 )
 
 // Run does the work that the table's stream and EventBridge start in AWS, until ctx ends. It hands the change feed to
 // the mailer and the notifier, sweeps up lost work, links and anchors the audit log, starts due discoveries, evaluates
-// schedules and overrides, archives past months, announces the end of tokens and judges costs. It starts each loop at
-// once and repeats it every minute, hour or day. A failure is logged, and the next turn tries again.
+// schedules and overrides, archives past months, announces the end of tokens, judges costs and evaluates rules. It
+// starts each loop at once and repeats it every minute, hour or day. A failure is logged, and the next turn tries
+// again.
 func (s *Service) Run(ctx context.Context) {
 	var loops sync.WaitGroup
 	loops.Go(func() { s.every(ctx, feedEvery, "deliver mails", s.Deliver) })
@@ -67,6 +70,7 @@ func (s *Service) Run(ctx context.Context) {
 	loops.Go(func() { s.every(ctx, exportsEvery, "remove exports", s.RemoveExports) })
 	loops.Go(func() { s.every(ctx, remindEvery, "remind", s.Remind) })
 	loops.Go(func() { s.every(ctx, judgeEvery, "judge costs", s.JudgeCosts) })
+	loops.Go(func() { s.every(ctx, rulesEvery, "evaluate rules", s.EvaluateRules) })
 	loops.Go(func() { s.every(ctx, pricesEvery, "fetch prices", s.SyncPrices) })
 	loops.Go(func() { s.every(ctx, verifyEvery, "verify accounts", s.VerifyAccounts) })
 	loops.Wait()
@@ -167,6 +171,11 @@ func (s *Service) Remind(ctx context.Context) error {
 // JudgeCosts judges costs and budgets of organizations whose bills have changed.
 func (s *Service) JudgeCosts(ctx context.Context) error {
 	return s.run(ctx, anomalycheck.Declaration.Name)
+}
+
+// EvaluateRules evaluates the recommendation rules that are due.
+func (s *Service) EvaluateRules(ctx context.Context) error {
+	return s.run(ctx, recommender.Declaration.Name)
 }
 
 // Retry retries mails that could not be sent or taken.

@@ -26,6 +26,10 @@ var sortedBy = map[string]func(item map[string]any) any{
 	"listTagResourceCosts cost":  func(item map[string]any) any { return item["costUSD"] },
 	"listTeamResourceCosts cost": func(item map[string]any) any { return item["costUSD"] },
 	"listResources cost":         shownCost,
+
+	"listRecommendations savings_usd": func(item map[string]any) any { return item["savingsUSD"] },
+	"listRecommendations updated_at":  func(item map[string]any) any { return item["updatedAt"] },
+	"listRecommendations severity":    severityRank,
 }
 
 // shownCost returns the cost of a resource in the field that its costSource names.
@@ -91,7 +95,7 @@ func fillPath(op rest.Op, values map[string]string) string {
 	return path
 }
 
-var sortWord = regexp.MustCompile(`[A-Za-z]+`)
+var sortWord = regexp.MustCompile(`[A-Za-z_]+`)
 
 // sortFields returns the operation's values of sort_by, as the error for an unknown value lists them. It returns none
 // for an operation without sort_by.
@@ -203,6 +207,7 @@ func (w *references) fillLists() map[string]string {
 		ids = append(ids, r.ID)
 	}
 	w.Call(http.MethodPost, team.read+"/resources", map[string]any{"resourceIDs": ids}, nil)
+	w.recommend(all[:3])
 	w.rebuildCosts()
 	for i, name := range []string{"mid", "Zeta", "alpha"} {
 		w.fillList(i, name)

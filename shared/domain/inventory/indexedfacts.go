@@ -46,6 +46,9 @@ var indexedFacts = map[string][]string{
 	"kubernetes-daemonset":      {"cpu_request_cores", "mem_request_gib"},
 }
 
+// IndexedFactNames lists the facts of a type that the index keeps. Callers must not change the list.
+func IndexedFactNames(kind string) []string { return indexedFacts[kind] }
+
 // IndexedFacts returns the indexed facts of a resource as one string: "engine=postgres;multi_az=1". An unknown fact is
 // missing. A fact that is empty, false or 0 is included.
 func IndexedFacts(kind string, facts cloud.Facts) string {
@@ -84,10 +87,17 @@ type IndexedResource struct {
 	UID, Name, Type, Provider, Region, Class, CloudAccountID, ParentUID string
 
 	Status       cloud.Status
+	StatusAt     time.Time // of the observation behind Status
+	ChangedAt    time.Time // of the observation behind the other fields and the facts
 	Capacity     map[string]int64
 	Facts        string // IndexedFacts
 	DiscoveredAt time.Time
+
+	id ulid.ULID
 }
+
+// ID returns the id of the resource: res_…
+func (r *IndexedResource) ID() string { return formatID(r.id) }
 
 // indexedAtOnce is the number of resources that EachIndexed reads under one lock.
 const indexedAtOnce = 4096
@@ -130,6 +140,7 @@ func indexedResource(syms *index.Symbols, r index.Row, status cloud.Status) Inde
 		UID: r.UID(), Name: r.Name(), Type: r.Word(index.KindRef), Provider: r.Word(index.ProviderRef),
 		Region: r.Word(index.RegionRef), Class: r.Word(index.InstanceRef), CloudAccountID: r.Word(index.AccountRef),
 		ParentUID: r.Word(index.ParentRef), Status: status, Facts: facts, DiscoveredAt: ulid.Time(r.ID().Time()).UTC(),
-		Capacity: newCapacity(syms, capacity),
+		Capacity: newCapacity(syms, capacity), StatusAt: timeOfMicros(r.Time(index.StatusTime)),
+		ChangedAt: timeOfMicros(r.Time(index.ContentTime)), id: r.ID(),
 	}
 }

@@ -1,6 +1,6 @@
 // Package recommendation keeps what rules recommend for resources: the rows, their lifecycle, the columns that lists
 // are read from, and the sums in which a saving counts once. It evaluates no conditions and links no cloud's SDK, so
-// API functions may use it. See docs/decisions/071-recommendations.md.
+// API functions may use it. See docs/decisions/072-recommendations.md.
 package recommendation
 
 import (

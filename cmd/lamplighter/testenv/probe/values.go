@@ -382,7 +382,9 @@ func KnownValues(e Values) map[string][]string {
 		out[name] = []string{v}
 	}
 	out["policyID"] = []string{e["policyID"], e["autoscalerPolicyID"]}
-	out["jobID"] = []string{e["jobID"], e["refresh"], e["importID"], e["export"], e["resourceExport"]}
+	out["jobID"] = []string{
+		e["jobID"], e["refresh"], e["importID"], e["export"], e["resourceExport"], e["recommendationRefresh"],
+	}
 	out["provider"] = []string{"simulated"}
 	out["policies"] = []string{"resources:read", "actions:execute"}
 	out["email"] = []string{e["email"], "newcomer@example.com"}

@@ -90,7 +90,7 @@ func writeFixtures(t *testing.T, all *builtIn) {
 	trees := plainTrees(t, all)
 	var out bytes.Buffer
 	for _, c := range all.conditions {
-		f, found := newSolver(c, trees).solve()
+		f, found := newSolver(t, c, trees).solve()
 		if !found {
 			t.Errorf("%s: no example makes it true: %s", c.ID, c.Condition)
 			continue

@@ -5,9 +5,11 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"testing"
 	"time"
 
 	"lamplighter.dev/shared/domain/rule"
+	"lamplighter.dev/shared/testkit/seed"
 )
 
 // solver finds the fixtures of a condition. It changes one value at a time, and keeps a change that makes more parts of
@@ -31,12 +33,13 @@ type fieldOf struct {
 // tries limits the starts from random values.
 const tries = 300
 
-func newSolver(c *Condition, trees map[string]*node) *solver {
+func newSolver(t *testing.T, c *Condition, trees map[string]*node) *solver {
+	t.Helper()
 	id := fnv.New64a()
 	_, _ = id.Write([]byte(c.ID))
 	s := &solver{
 		Condition: c, tree: trees[c.ID], parts: trees[c.ID].conjuncts(),
-		random: rand.New(rand.NewPCG(22, id.Sum64())), // of each rule, so that a changed rule changes one line
+		random: seed.Fixed(t, 22, id.Sum64()), // of each rule, so that a changed rule changes one line
 		pools:  poolsOf([]*Condition{c}, trees),
 	}
 	s.pools.combine()

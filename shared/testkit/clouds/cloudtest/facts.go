@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -113,3 +114,15 @@ func KindsOf(provider string) []string {
 	}
 	return out
 }
+
+// reportedFacts are the facts that listings return, by type and name.
+var reportedFacts = sync.OnceValue(func() map[[2]string]bool {
+	out := map[[2]string]bool{}
+	for _, f := range readFacts() {
+		out[[2]string{f.Type, f.Name}] = f.Missing == ""
+	}
+	return out
+})
+
+// Reports reports whether the listings of a type return a fact, by the table that CheckFacts holds them against.
+func Reports(kind, name string) bool { return reportedFacts()[[2]string{kind, name}] }

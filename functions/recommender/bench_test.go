@@ -1,0 +1,52 @@
+package recommender
+
+import (
+	"fmt"
+	"testing"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/measurement"
+	"lamplighter.dev/shared/domain/recommendation"
+	"lamplighter.dev/shared/engine/table"
+)
+
+// BenchmarkEvaluateInstances evaluates all rules of EC2 instances, with facts read and metrics rolled up, without the
+// store. One iteration is one instance.
+func BenchmarkEvaluateInstances(b *testing.B) {
+	f := newFixture(b)
+	s := newSubject(b)
+	s.price("0.01")
+	history := machineLoad("aws-ec2", 14, weekdayLoad)
+	w := newWorker(f.Platform, nil)
+	s.end, s.now = patternEnd, patternEnd
+	s.tables = &priceTables{ctx: f.In(org), prices: w.prices}
+	settling, err := w.rows.Begin(f.In(org), org, recommendation.Pass{ID: "p", At: s.now})
+	f.Must(err)
+	e := &evaluation{
+		worker: w, org: org, in: s.inputs, settling: settling, evaluators: map[string]*evaluator{},
+		counts:  map[countKey]*recommendation.RuleCount{},
+		history: func(string) measurement.History { return history },
+	}
+	r := f.instance("i-1")
+	it := apitestItem(f, inventory.Resource{
+		ID: "res_01k0000000000000000000000a", UID: "i-1", Name: "web", Type: "aws-ec2", Provider: "aws",
+		CloudAccountID: "ca_1", Region: "eu-west-1", Status: cloud.Running, InstanceType: "m5.large", Facts: r.Facts,
+		Tags:         map[string]string{"env": "prod", "team": "shop", "Name": "web"},
+		DiscoveredAt: s.now.AddDate(0, 0, -100), CreatedAt: s.now.AddDate(0, 0, -100),
+	})
+	b.ReportAllocs()
+	for b.Loop() {
+		e.findings = e.findings[:0]
+		f.Must(e.evaluateItem(it))
+	}
+	b.ReportMetric(float64(len(e.evaluators["aws-ec2"].rules)), "rules")
+	b.Log(fmt.Sprint(len(e.findings), " findings"))
+}
+
+func apitestItem(f *fixture, r inventory.Resource) table.Item {
+	f.Helper()
+	it, err := table.NewItem(inventory.ResourceKey(org, r.UID), r)
+	f.Must(err)
+	return it
+}

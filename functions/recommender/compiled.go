@@ -1,0 +1,68 @@
+package recommender
+
+import (
+	"fmt"
+	"sync"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/rule"
+	"lamplighter.dev/shared/domain/rule/condition"
+)
+
+// compiledRule is a built-in rule with its compiled condition.
+type compiledRule struct {
+	*rule.Rule
+	condition *condition.Condition
+	window    int // the longest window of its metrics, in days; 0 without metrics
+}
+
+// compiler compiles the rules of types, each type when it is first evaluated. Any number of goroutines may use it.
+type compiler struct {
+	catalogue *condition.Catalogue
+	types     sync.Map // of func() ([]compiledRule, error), by type
+}
+
+func newCompiler() *compiler { return &compiler{catalogue: condition.NewCatalogue()} }
+
+// rulesOf returns the compiled rules for resources of a type.
+func (c *compiler) rulesOf(kind string) ([]compiledRule, error) {
+	compile, _ := c.types.LoadOrStore(kind, sync.OnceValues(func() ([]compiledRule, error) {
+		return c.compileRules(kind)
+	}))
+	return compile.(func() ([]compiledRule, error))()
+}
+
+// compileRules compiles the rules of a type; none for a type that the catalogue of clouds does not have.
+func (c *compiler) compileRules(kind string) ([]compiledRule, error) {
+	if _, known := cloud.KindOf(kind); !known {
+		return nil, nil
+	}
+	var out []compiledRule
+	for _, r := range rule.ForType(kind) {
+		one, err := c.catalogue.Compile(r)
+		if err != nil {
+			return nil, fmt.Errorf("compile the rules of %s: %w", kind, err)
+		}
+		out = append(out, compiledRule{r, one, windowOf(kind, one.Metrics)})
+	}
+	return out, nil
+}
+
+// windowOf returns the longest window of metrics, in days.
+func windowOf(kind string, metrics []string) (days int) {
+	for _, name := range metrics {
+		if m, ok := rule.MetricOf(kind, name); ok {
+			days = max(days, m.Days)
+		}
+	}
+	return days
+}
+
+// thresholdsOf returns the parameters of a rule by name, as evidence shows them.
+func thresholdsOf(r *rule.Rule) map[string]any {
+	out := make(map[string]any, len(r.Params))
+	for _, p := range r.Params {
+		out[p.Name] = p.Value()
+	}
+	return out
+}

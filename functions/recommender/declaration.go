@@ -1,0 +1,39 @@
+package recommender
+
+import (
+	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/api/platform"
+	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/measurement"
+	"lamplighter.dev/shared/domain/pricing"
+	"lamplighter.dev/shared/domain/recommendation"
+	"lamplighter.dev/shared/domain/scheduling"
+	"lamplighter.dev/shared/domain/smarttag"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/workqueue"
+)
+
+// Declaration declares the table access, the schedule and the sample events of this function.
+var Declaration = platform.Declaration{
+	Name:  "recommender",
+	Share: 2,
+	Access: cost.Reading.With(table.Access{
+		Reads: []table.Partition{
+			identity.DirectoryPartition, identity.MetaPartition, inventory.AccountPartition,
+			inventory.ResourcePartition, inventory.IndexPartition, inventory.ChunkPartition,
+			inventory.AttachedPartition, measurement.Partition, scheduling.SchedulePartition,
+			scheduling.AttachmentPartition,
+			smarttag.Partition,
+			pricing.Partition,
+		},
+		Writes: []table.Partition{
+			identity.RotationPartition, recommendation.RowPartition, recommendation.ColumnPartition,
+			recommendation.ChunkPartition, recommendation.RulePartition, workqueue.Partition,
+		},
+	}),
+	Tasks:    []string{recommendation.Machine},
+	Schedule: "rate(1 hour)",
+	Heavy:    true,
+	Samples:  []string{"schedule"},
+}

@@ -1,0 +1,275 @@
+package recommender
+
+import (
+	"fmt"
+	"hash/fnv"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/measurement"
+	"lamplighter.dev/shared/domain/recommendation"
+	"lamplighter.dev/shared/domain/rule"
+	"lamplighter.dev/shared/domain/rule/condition"
+)
+
+// record is the stored record of a resource, without its facts: package condition reads them. Content is a hash of
+// them.
+type record struct {
+	inventory.Resource
+	Content content `json:"facts"`
+}
+
+// content is a hash of a JSON value.
+type content uint32
+
+// UnmarshalJSON hashes the value.
+func (c *content) UnmarshalJSON(b []byte) error {
+	h := fnv.New32a()
+	_, _ = h.Write(b) // never fails
+	*c = content(h.Sum32())
+	return nil
+}
+
+// youngest is the age below which rules about money skip a resource.
+const youngest = 7 * day
+
+// recreators are the controllers that recreate or revert their resources: a change must be made at the controller.
+// Tools of infrastructure as code are none: their resources get a patch.
+var recreators = []string{"asg", "eks", "gke", "aks", "operator", "backup"}
+
+// evaluator evaluates the rules of resources of one type. One goroutine uses it, for one resource after another.
+type evaluator struct {
+	*inputs
+	rules   []compiledRule
+	subject *condition.Subject
+	rollups condition.Rollups
+	derived []*derivation // of the facts that the conditions read
+}
+
+// newEvaluator returns the evaluator of a type, or nil if no rules are about it.
+func (in *inputs) newEvaluator(c *compiler, kind string) (*evaluator, error) {
+	rules, err := c.rulesOf(kind)
+	if err != nil || len(rules) == 0 {
+		return nil, err
+	}
+	e := &evaluator{inputs: in, rules: rules, derived: derivedFacts(kind, rules)}
+	if e.subject, err = c.catalogue.NewSubject(kind); err != nil {
+		return nil, err
+	}
+	e.subject.Now = in.now
+	e.rollups.Kind = kind
+	return e, nil
+}
+
+// derivedFacts returns the derivations of facts that conditions, or the guards of rules about money, read.
+func derivedFacts(kind string, rules []compiledRule) []*derivation {
+	names := []string{"managed_by"}
+	for i := range rules {
+		names = append(names, rules[i].condition.Facts...)
+		names = append(names, rules[i].Savings.Names...)
+	}
+	slices.Sort(names)
+	var out []*derivation
+	for _, name := range slices.Compact(names) {
+		if d := derivationOf(kind, name); d != nil {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// begin makes a resource the one that is evaluated: it reads the facts of its stored record and derives the others.
+func (e *evaluator) begin(r *record, stored []byte, history func(string) measurement.History) (*subject, error) {
+	s := &subject{
+		inputs: e.inputs, Resource: r.Resource, facts: e.subject.Facts, history: history, rollups: &e.rollups,
+	}
+	if err := s.facts.ReadRecord(stored); err != nil {
+		return nil, fmt.Errorf("evaluate %s: %w", r.UID, err)
+	}
+	e.subject.Metrics.Reset(s)
+	for _, d := range e.derived {
+		if s.facts.Known(d.fact) && d.fact != "tags" {
+			continue
+		}
+		if v, why := d.derive(s); why == "" {
+			s.facts.Set(d.fact, v)
+		} else {
+			s.facts.Miss(d.fact, why, "")
+		}
+	}
+	return s, nil
+}
+
+// evaluate returns the finding of a rule for the subject.
+func (e *evaluator) evaluate(r *compiledRule, s *subject, content content) recommendation.Finding {
+	f := recommendation.Finding{
+		RuleID: r.ID, RuleVersion: r.Version, Resource: resourceOf(s, content), Metrics: r.window > 0,
+		Category: string(r.Category), Severity: recommendation.Severity(r.Severity.String()), Effort: string(r.Effort),
+		Risk: string(r.Risk), Title: r.Title,
+	}
+	result := e.subject.Evaluate(r.condition, r.condition.Default())
+	switch result.Truth {
+	case condition.Unknown:
+		f.Outcome, f.Missing = recommendation.Unknown, missingOf(result.Missing)
+		return f
+	case condition.False:
+		f.Outcome = recommendation.False
+		return f
+	case condition.True:
+	}
+	return e.verified(r, s, f)
+}
+
+// verified completes the finding of a true condition: with evidence and saving. Rules about money skip young resources
+// and those that a controller recreates, and are false below 1 USD a month.
+func (e *evaluator) verified(r *compiledRule, s *subject, f recommendation.Finding) recommendation.Finding {
+	f.Outcome = recommendation.False
+	if r.Category.IsCost() && e.skips(s) {
+		return f
+	}
+	if len(r.Confirm) > 0 {
+		f.Outcome, f.Missing = recommendation.Unknown, unconfirmedOf(r.Rule)
+		return f
+	}
+	savings, version, why := s.savingsOf(r.Rule)
+	if why != "" {
+		f.Outcome = recommendation.Unknown
+		f.Missing = []recommendation.Missing{{Fact: "savings", Reason: string(why)}}
+		return f
+	}
+	if !worthwhile(r.Rule, &savings) {
+		return f
+	}
+	f.Outcome, f.Savings, f.Evidence = recommendation.True, savings, e.evidence(r, s)
+	f.Evidence.PriceVersion, f.Reason = version, reasonOf(r, f.Evidence.Values)
+	return f
+}
+
+// unconfirmed is the reason of a rule whose hourly means must agree with 5-minute points, which nobody collects yet.
+const unconfirmed = "unconfirmed"
+
+// unconfirmedOf names the metrics that a rule must confirm in 5-minute points: hourly means hide peaks, so a size or
+// IOPS must not be lowered by them alone.
+func unconfirmedOf(r *rule.Rule) []recommendation.Missing {
+	out := make([]recommendation.Missing, len(r.Confirm))
+	for i, name := range r.Confirm {
+		out[i] = recommendation.Missing{Fact: "m." + name, Reason: unconfirmed}
+	}
+	return out
+}
+
+// skips reports whether rules about money skip a resource.
+func (e *evaluator) skips(s *subject) bool {
+	controller, _ := e.subject.Facts.Value("managed_by").(string)
+	return e.now.Sub(s.since()) < youngest || slices.Contains(recreators, controller)
+}
+
+// evidence returns the values that a condition was decided on.
+func (e *evaluator) evidence(r *compiledRule, s *subject) recommendation.Evidence {
+	out := recommendation.Evidence{
+		Values: map[string]any{}, Thresholds: thresholdsOf(r.Rule), Rule: r.ID, RuleVersion: r.Version, At: e.now,
+	}
+	for _, name := range r.condition.Facts {
+		if v := e.subject.Facts.Value(name); v != nil {
+			out.Values[name] = shownValue(v)
+		}
+	}
+	for _, name := range r.condition.Metrics {
+		if m := e.subject.Metrics.Value(name); m.Reason == "" {
+			out.Values[name] = m.Value
+		}
+	}
+	if r.window > 0 {
+		out.Window, out.Points = fmt.Sprintf("%dd", r.window), s.pointsOf(r.condition.Metrics)
+	}
+	return out
+}
+
+// pointsOf returns the smallest number of hours with a value of collected metrics.
+func (s *subject) pointsOf(metrics []string) (least int) {
+	for _, m := range cloud.MetricsOf(s.Type) {
+		if !slices.Contains(metrics, m.Name) {
+			continue
+		}
+		if points := s.countPoints(m); least == 0 || points < least {
+			least = points
+		}
+	}
+	return least
+}
+
+// countPoints counts the hours of a metric's window in which its first measure has a value.
+func (s *subject) countPoints(m cloud.Metric) (points int) {
+	for n := 1; n <= m.Days; n++ {
+		values, asked := s.measurements()[m.Of[0]][measurement.DayOf(s.end.AddDate(0, 0, -n))]
+		if !asked {
+			continue
+		}
+		for _, v := range values {
+			if !math.IsNaN(float64(v)) {
+				points++
+			}
+		}
+	}
+	return points
+}
+
+// shownValue returns a value as evidence stores it.
+func shownValue(v any) any {
+	if t, is := v.(time.Time); is {
+		return t.UTC().Format(time.RFC3339)
+	}
+	return v
+}
+
+// longestReason limits the text of a finding's reason, in bytes.
+const longestReason = 400
+
+// reasonOf returns the values that decided, in the order in which the condition reads them.
+func reasonOf(r *compiledRule, values map[string]any) string {
+	var b strings.Builder
+	for _, name := range slices.Concat(r.condition.Facts, r.condition.Metrics) {
+		v, there := values[name]
+		text := fmt.Sprintf("%s is %v", name, v)
+		if !there || b.Len()+len(text) > longestReason {
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteString("; ")
+		}
+		b.WriteString(text)
+	}
+	return b.String()
+}
+
+// resourceOf identifies the subject in a finding.
+func resourceOf(s *subject, c content) recommendation.Resource {
+	return recommendation.Resource{
+		ResourceID: s.ID, ResourceUID: s.UID, ResourceName: s.Name, ResourceType: s.Type, Provider: s.Provider,
+		CloudAccountID: s.CloudAccountID, Region: s.Region, ResourceVersion: int64(c),
+	}
+}
+
+// missingOf returns the missing names of a result, which the next evaluation overwrites.
+func missingOf(missing []condition.Missing) []recommendation.Missing {
+	out := make([]recommendation.Missing, len(missing))
+	for i, m := range missing {
+		out[i] = recommendation.Missing{Fact: m.Name, Reason: string(m.Reason)}
+		if m.Reason == condition.Denied {
+			out[i].Permission, _, _ = strings.Cut(m.Detail, ": ")
+		}
+	}
+	return out
+}
+
+// isState reports whether a rule reads no metrics, and so can be decided when a discovery has changed a resource.
+func (r *compiledRule) isState() bool { return r.window == 0 }
+
+var _ condition.Source = (*subject)(nil)
+
+// isTerminated reports whether a resource has ended in its cloud.
+func (r *record) isTerminated() bool { return r.Status == cloud.Terminated }

@@ -1,0 +1,156 @@
+package recommender
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/pricing"
+	"lamplighter.dev/shared/domain/scheduling"
+	"lamplighter.dev/shared/domain/smarttag"
+)
+
+// inputs are the data of an organization that derivations and savings read beside a resource's own record. They are
+// read once for a pass.
+type inputs struct {
+	now       time.Time
+	end       time.Time // the first moment after the last measured day
+	smartTags func(*inventory.Resource) map[string]string
+	scheduled map[string]bool    // native ids of resources with a schedule
+	parts     map[string]parts   // by native id of the parent
+	machines  map[string]machine // the resources that disks belong to
+	bills     bills
+	rates     func(uid string) *pricing.HourlyRate
+	tables    *priceTables
+	dates     map[string]time.Time // the first moments of days, by their names
+}
+
+// parts is what belongs to a resource: its disks with their size, and how many resources have it for their parent.
+type parts struct {
+	gib   float64
+	disks []disk
+	count int
+}
+
+// disk is a disk of a machine: its native id and its id.
+type disk struct{ uid, id string }
+
+// machine is the state of a resource that has disks.
+type machine struct {
+	status cloud.Status
+	since  time.Time
+}
+
+// diskTypes are the types of disks whose record names their machine.
+var diskTypes = map[string]bool{"aws-ebs": true, "azure-disk": true}
+
+// dateOf returns the first moment of a day by its name. It parses each name once.
+func (in *inputs) dateOf(name string) time.Time {
+	at, known := in.dates[name]
+	if !known {
+		at = dateOf(name)
+		in.dates[name] = at
+	}
+	return at
+}
+
+// sources are the stores that inputs come from.
+type sources struct {
+	inventory *inventory.Store
+	schedules *scheduling.Store
+	costs     *cost.Store
+	tags      smarttag.Store
+	known     func() *pricing.Costs
+	prices    *pricing.Store
+}
+
+// read reads the inputs of an organization.
+func (s *sources) read(ctx context.Context, org string, now time.Time) (*inputs, error) {
+	in := &inputs{
+		now: now, end: now.UTC().Truncate(day), parts: map[string]parts{}, machines: map[string]machine{},
+		dates: map[string]time.Time{},
+	}
+	state, err := s.tags.Read(ctx, org)
+	if err != nil {
+		return nil, err
+	}
+	if in.smartTags = state.Tags; state.Empty() {
+		in.smartTags = nil
+	}
+	if in.scheduled, err = s.readScheduled(ctx, org); err != nil {
+		return nil, err
+	}
+	if err = s.inventory.EachIndexed(ctx, org, in.join); err != nil {
+		return nil, fmt.Errorf("join the resources of %s: %w", org, err)
+	}
+	if in.bills, err = readBills(ctx, s.costs, org, now); err != nil {
+		return nil, err
+	}
+	known := s.known()
+	if err = s.inventory.LoadCosts(ctx, org, known); err != nil {
+		return nil, fmt.Errorf("read the prices of the resources of %s: %w", org, err)
+	}
+	in.rates = func(uid string) *pricing.HourlyRate { rate, _ := known.Of(uid); return rate }
+	in.tables = &priceTables{ctx: ctx, prices: s.prices}
+	return in, nil
+}
+
+// readScheduled returns the native ids of the resources that are attached to a schedule directly, by a group or by a
+// tag.
+func (s *sources) readScheduled(ctx context.Context, org string) (map[string]bool, error) {
+	out := map[string]bool{}
+	all, err := s.schedules.ListSchedules(ctx, org)
+	if err != nil || len(all) == 0 {
+		return out, err
+	}
+	ids := make([]string, len(all))
+	for i, sch := range all {
+		ids[i] = sch.ID
+	}
+	members, err := s.schedules.Members(ctx, org, ids...)
+	if err != nil {
+		return nil, fmt.Errorf("read the resources with schedules of %s: %w", org, err)
+	}
+	for _, some := range members {
+		for _, m := range some {
+			out[m.UID] = true
+		}
+	}
+	return out, nil
+}
+
+// join counts a resource as a part of its parent, and keeps the state of machines.
+func (in *inputs) join(r inventory.IndexedResource) {
+	if r.Type == cloud.AWSEC2 || r.Type == "azure-vm" {
+		in.machines[r.UID] = machine{r.Status, r.StatusAt}
+	}
+	if r.ParentUID == "" {
+		return
+	}
+	p := in.parts[r.ParentUID]
+	p.count++
+	if diskTypes[r.Type] {
+		p.gib += float64(r.Capacity["sizeGiB"])
+		p.disks = append(p.disks, disk{r.UID, r.ID()})
+	}
+	in.parts[r.ParentUID] = p
+}
+
+// priceTables reads the price lists of pairs when they are first needed. The store keeps some of them in memory.
+type priceTables struct {
+	ctx    context.Context //nolint:containedctx // of the pass that the tables are for
+	prices *pricing.Store
+	err    error // of the first read that failed
+}
+
+// table returns the prices of a pair, or nil if there are none.
+func (t *priceTables) table(at pricing.ProviderRegion) *pricing.Table {
+	got, err := t.prices.Tables(t.ctx, []pricing.ProviderRegion{at})
+	if err != nil && t.err == nil {
+		t.err = fmt.Errorf("read the prices of %s: %w", at, err)
+	}
+	return got[at]
+}

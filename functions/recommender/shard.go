@@ -1,0 +1,244 @@
+package recommender
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/measurement"
+	"lamplighter.dev/shared/domain/recommendation"
+	"lamplighter.dev/shared/engine/table"
+)
+
+// measuredDays is the longest window of a metric.
+const measuredDays = 30
+
+// metricShards is how many shards of measurements hold the resources of one shard of records. Both shards follow from
+// the native id, so no other shard of records needs them.
+const metricShards = measurement.Shards / inventory.ResourceShards
+
+// settledAtOnce is how many findings are settled together.
+const settledAtOnce = 2_000
+
+// evaluation is the evaluation of resources of an organization in one pass. One goroutine uses it.
+type evaluation struct {
+	*worker
+	org        string
+	in         *inputs
+	settling   *recommendation.Settling
+	stateOnly  bool // only rules that read no metrics
+	evaluators map[string]*evaluator
+	findings   []recommendation.Finding
+	counts     map[countKey]*recommendation.RuleCount
+	settled    recommendation.Settled
+
+	account    string // of the resource under evaluation
+	history    func(uid string) measurement.History
+	historyErr error
+}
+
+// countKey identifies a count: a rule and an account.
+type countKey struct{ rule, account string }
+
+// evaluateShard evaluates all resources of a shard of records, and records that it did.
+func (e *evaluation) evaluateShard(ctx context.Context, shard int) error {
+	e.counts = map[countKey]*recommendation.RuleCount{}
+	groups, err := e.readShard(ctx, shard)
+	if err != nil {
+		return err
+	}
+	for n, items := range groups {
+		e.history = e.shardHistory(ctx, shard+n*inventory.ResourceShards)
+		if err = e.evaluateItems(ctx, items); err != nil {
+			return err
+		}
+	}
+	if err = e.settle(ctx); err != nil {
+		return err
+	}
+	gone, err := e.settling.CloseGone(ctx, shard)
+	if e.settled.Add(gone); err != nil {
+		return err
+	}
+	counts := make([]recommendation.RuleCount, 0, len(e.counts))
+	for _, c := range e.counts {
+		counts = append(counts, *c)
+	}
+	if err = e.rows.WriteCounts(ctx, e.org, shard, counts); err != nil {
+		return err
+	}
+	return e.settling.Confirm(ctx, shard)
+}
+
+// readShard reads the records of a shard, grouped by the shards of their measurements.
+func (e *evaluation) readShard(ctx context.Context, shard int) (groups [metricShards][]table.Item, err error) {
+	q := table.Query{PK: inventory.ResourcePKs(e.org)[shard], Limit: table.MaxPage}
+	for {
+		page, err := e.Table.Query(table.Eventually(ctx), q)
+		if err != nil {
+			return groups, fmt.Errorf("read shard %d of the resources of %s: %w", shard, e.org, err)
+		}
+		for _, it := range page.Items {
+			n := table.ShardOf(it.SK, measurement.Shards) / inventory.ResourceShards
+			groups[n] = append(groups[n], it)
+		}
+		if q.Cursor = page.Next; q.Cursor == "" {
+			return groups, nil
+		}
+	}
+}
+
+// shardHistory returns a function that returns the measurements of a resource. It reads the shard of measurements when
+// it is first called; an error is kept in historyErr.
+func (e *evaluation) shardHistory(ctx context.Context, shard int) func(uid string) measurement.History {
+	var all map[string]measurement.History
+	read := false
+	return func(uid string) measurement.History {
+		if !read {
+			read = true
+			from, until := e.in.end.AddDate(0, 0, -measuredDays), e.in.end.AddDate(0, 0, -1)
+			all, e.historyErr = e.measurements.ReadShard(ctx, e.org, shard, from, until)
+		}
+		return all[uid]
+	}
+}
+
+// evaluateItems evaluates stored records.
+func (e *evaluation) evaluateItems(ctx context.Context, items []table.Item) error {
+	for _, it := range items {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err := e.evaluateItem(it); err != nil {
+			return err
+		}
+		if len(e.findings) >= settledAtOnce {
+			if err := e.settle(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// evaluateItem evaluates the rules of one record, and keeps the findings that may change a row.
+func (e *evaluation) evaluateItem(it table.Item) error {
+	r, err := table.Decode[record](it)
+	if err != nil || r.isTerminated() || r.Status == cloud.Pending {
+		return err
+	}
+	of, err := e.evaluatorOf(r.Type)
+	if err != nil || of == nil {
+		return err
+	}
+	e.account = r.CloudAccountID
+	s, err := of.begin(&r, it.Data, e.history)
+	if err != nil {
+		return err
+	}
+	known := e.settling.RulesOf(r.ID)
+	for i := range of.rules {
+		if rule := &of.rules[i]; !e.stateOnly || rule.isState() {
+			e.keep(of.evaluate(rule, s, r.Content), known)
+		}
+	}
+	return errors.Join(e.historyErr, e.in.tables.err)
+}
+
+func (e *evaluation) evaluatorOf(kind string) (*evaluator, error) {
+	of, known := e.evaluators[kind]
+	if known {
+		return of, nil
+	}
+	of, err := e.in.newEvaluator(e.compiler, kind)
+	if err == nil {
+		e.evaluators[kind] = of
+	}
+	return of, err
+}
+
+// keep counts a finding, and keeps it if it may change a row. known are the rules with a row that a false condition may
+// change. An unknown condition changes none.
+func (e *evaluation) keep(f recommendation.Finding, known []string) {
+	e.count(&f)
+	keeps := f.Outcome == recommendation.True
+	for _, id := range known {
+		keeps = keeps || f.Outcome == recommendation.False && id == f.RuleID
+	}
+	if keeps {
+		e.findings = append(e.findings, f)
+	}
+}
+
+// count counts the outcome of a finding.
+func (e *evaluation) count(f *recommendation.Finding) {
+	k := countKey{f.RuleID, f.Resource.CloudAccountID}
+	c := e.counts[k]
+	if c == nil {
+		c = &recommendation.RuleCount{RuleID: k.rule, AccountID: k.account}
+		e.counts[k] = c
+	}
+	c.Evaluated++
+	switch f.Outcome {
+	case recommendation.True:
+		c.True++
+	case recommendation.False:
+		c.False++
+	case recommendation.Unknown, recommendation.Gone:
+		c.Unknown++
+		e.settled.Unknown++
+	}
+	for _, m := range f.Missing {
+		c.Miss(m, 1)
+	}
+}
+
+// settle hands the kept findings to the rows.
+func (e *evaluation) settle(ctx context.Context) error {
+	got, err := e.settling.Settle(ctx, e.findings)
+	e.settled.Add(got)
+	e.findings = e.findings[:0]
+	return err
+}
+
+// evaluateChanged evaluates the rules that read no metrics for resources given by their native ids.
+func (e *evaluation) evaluateChanged(ctx context.Context, uids []string) error {
+	e.counts, e.stateOnly = map[countKey]*recommendation.RuleCount{}, true
+	e.history = func(uid string) measurement.History { return e.readHistory(ctx, uid) }
+	const atOnce = 100
+	for len(uids) > 0 {
+		some := uids[:min(atOnce, len(uids))]
+		uids = uids[len(some):]
+		keys := make([]table.Key, len(some))
+		for i, uid := range some {
+			keys[i] = inventory.ResourceKey(e.org, uid)
+		}
+		got, err := e.Table.BatchGet(ctx, keys...)
+		if err != nil {
+			return fmt.Errorf("read %d changed resources of %s: %w", len(some), e.org, err)
+		}
+		items := make([]table.Item, 0, len(got))
+		for _, k := range keys {
+			if it, there := got[k]; there {
+				items = append(items, it)
+			}
+		}
+		if err = e.evaluateItems(ctx, items); err != nil {
+			return err
+		}
+	}
+	return e.settle(ctx)
+}
+
+// readHistory reads the last week of one resource: a schedule's saving needs its running hours.
+func (e *evaluation) readHistory(ctx context.Context, uid string) measurement.History {
+	h, err := e.measurements.Read(ctx, measurement.Of{Org: e.org, AccountID: e.account, UID: uid},
+		e.in.end.AddDate(0, 0, -weekDays), e.in.end.Add(-time.Second))
+	if err != nil {
+		e.historyErr = err
+	}
+	return h
+}

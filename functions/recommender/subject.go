@@ -1,0 +1,99 @@
+package recommender
+
+import (
+	"time"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/measurement"
+	"lamplighter.dev/shared/domain/rule/condition"
+)
+
+// The reasons why a derived fact is missing, beside those of package condition.
+const (
+	unbilled     condition.Reason = "unbilled"      // the bills do not cover 30 settled days yet
+	untagged     condition.Reason = "untagged"      // no tag names it
+	unknownValue condition.Reason = "unknown_value" // the table, or the resource that it depends on, does not say
+)
+
+// subject is a resource under evaluation. It derives facts and computes metrics. One goroutine uses it, for one
+// resource after another.
+type subject struct {
+	*inputs
+	inventory.Resource
+	facts   *condition.Facts   // of the record
+	rollups *condition.Rollups // of the evaluator; it holds the measurements once they are read
+	history func(uid string) measurement.History
+
+	tags map[string]string // of lowerTags, with smart tags; nil before the first use
+	used measurement.History
+	read bool // used is of this resource
+}
+
+// since returns when the resource was created, or else first seen.
+func (s *subject) since() time.Time {
+	if s.CreatedAt.IsZero() {
+		return s.DiscoveredAt
+	}
+	return s.CreatedAt
+}
+
+// statusSince returns the time of the observation behind the status.
+func (s *subject) statusSince() time.Time { return time.UnixMicro(s.StatusAt).UTC() }
+
+// allTags returns the tags and the accepted smart tags, with keys in lower case.
+func (s *subject) allTags() map[string]string {
+	if s.tags == nil {
+		var smart map[string]string
+		if s.smartTags != nil {
+			smart = s.smartTags(&s.Resource)
+		}
+		s.tags = lowerTags(s.Tags, smart)
+	}
+	return s.tags
+}
+
+// Statistic computes a metric of the resource in its unit: a derived one, or one of the collected measures.
+func (s *subject) Statistic(name string) condition.Measured {
+	if d := metricDerivationOf(s.Type, name); d != nil {
+		v, why := d.derive(s)
+		return condition.Measured{Value: v, Reason: why}
+	}
+	return s.collected(name)
+}
+
+// collected returns a metric of the measures that discovery collects.
+func (s *subject) collected(name string) condition.Measured {
+	s.measurements()
+	return s.rollups.Statistic(name)
+}
+
+// measurements returns the measurements of the resource. They are looked up, and put into the roll-ups, when a
+// condition first reads a metric.
+func (s *subject) measurements() measurement.History {
+	if s.read {
+		return s.used
+	}
+	s.used, s.read = s.history(s.UID), true
+	w := s.window()
+	s.rollups.Since, s.rollups.Off = w.Since, w.Off
+	s.rollups.Recent.Reset(s.end)
+	for m, days := range s.used {
+		for name, hours := range days {
+			s.rollups.Recent.Add(s.dateOf(name), measurement.Series{UID: s.UID, Measure: m, Hours: hours})
+		}
+	}
+	return s.used
+}
+
+// window returns the window of metrics. The time since the resource was stopped does not count as idle.
+func (s *subject) window() measurement.Window {
+	w := measurement.Window{End: s.end, Since: s.since()}
+	if s.Status == cloud.Stopped {
+		w.Off = []measurement.Interval{{From: s.statusSince(), To: s.end}}
+	}
+	return w
+}
+
+// allTagged returns the tags for the fact tags.
+func (s *subject) allTagged() (any, condition.Reason) { return s.allTags(), "" }

@@ -1,0 +1,55 @@
+package recommender
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/rule/condition"
+)
+
+func TestSupportTable_IsWellFormed(t *testing.T) {
+	_, lines, _ := strings.Cut(supportTable, "\n")
+	n := 0
+	for line := range strings.Lines(lines) {
+		n++
+		f := strings.Split(strings.TrimSpace(line), ";")
+		_, endErr := time.Parse(time.DateOnly, f[2])
+		if _, err := time.Parse(time.DateOnly, f[3]); err != nil || f[2] != "" && endErr != nil {
+			t.Errorf("%q: %v, %v", line, err, endErr)
+		}
+	}
+	if n != len(readSupport()) {
+		t.Errorf("%d lines, %d versions: one is there twice", n, len(readSupport()))
+	}
+}
+
+func TestSupportEnd_IsUnknownWhenTheTableIsStale(t *testing.T) {
+	fresh := time.Date(2026, 3, 10, 0, 0, 0, 0, time.UTC)
+	old := fresh.AddDate(3, 0, 0)
+	for name, tt := range map[string]struct {
+		version string
+		now     time.Time
+		want    string
+		why     condition.Reason
+	}{
+		"a date that has passed":                  {"nodejs14.x", fresh, "2023-12-04", ""},
+		"a date that had passed holds for good":   {"nodejs14.x", old, "2023-12-04", ""},
+		"a date to come":                          {"python3.13", fresh, "2029-06-30", ""},
+		"a date to come in a stale table":         {"python3.13", old, "", condition.Stale},
+		"a version that the table does not have":  {"cobol", fresh, "", unknownValue},
+		"a date between the check and the summer": {"nodejs20.x", fresh.AddDate(0, 6, 0), "2026-04-30", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, why := supportEnd("aws-lambda", tt.version, tt.now)
+			end, _ := got.(time.Time)
+			if why != tt.why || why == "" && end.Format(time.DateOnly) != tt.want {
+				t.Errorf("%v, %q", got, why)
+			}
+		})
+	}
+	if got, why := supportEnd("gcp-cloudsql", "MYSQL_8_4", fresh); got != cloud.Never || why != "" {
+		t.Errorf("a version without an end: %v, %q", got, why)
+	}
+}

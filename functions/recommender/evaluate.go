@@ -145,6 +145,7 @@ func (e *evaluator) verified(r *compiledRule, s *subject, f recommendation.Findi
 		return f
 	}
 	f.Outcome, f.Savings, f.Evidence = recommendation.True, savings, e.evidence(r, s)
+	f.Severity = recommendation.Severity(r.SeverityAt(r.Severity, savings.Net).String())
 	f.Evidence.PriceVersion, f.Reason = version, reasonOf(r, f.Evidence.Values)
 	return f
 }

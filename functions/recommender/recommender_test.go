@@ -31,6 +31,15 @@ func TestEvaluate_OpensARowWithTheSavingOfTheBill(t *testing.T) {
 	f.Equal("attachments in the evidence", r.Evidence.Values["attachment_count"], any(0.0))
 }
 
+func TestEvaluate_ARowIsLessSevereTheLessItSaves(t *testing.T) {
+	f := newFixture(t)
+	f.discover("aws-ebs", f.volume("vol-waste", 60))
+	f.bill(map[string]string{"vol-waste": "0.2"})
+	f.evaluate()
+	f.Equal("rows", f.rows(), "aws-ebs-unattached vol-waste open 6.00")
+	f.Equal("severity of 6 USD a month", f.row().Severity, recommendation.Low)
+}
+
 func TestEvaluate_ADayHasOnePassOverEverything(t *testing.T) {
 	f := newFixture(t)
 	f.discover("aws-ebs", f.volume("vol-waste", 60))

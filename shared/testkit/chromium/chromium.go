@@ -4,6 +4,7 @@ package chromium
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,6 +21,9 @@ const answerTime = 30 * time.Second
 
 // programs are the names under which Chromium is installed.
 var programs = [...]string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"}
+
+// longest is how long a browser may run.
+const longest = 2 * time.Minute
 
 // Tab is a page of a browser. Its methods fail the test when the browser does not do what they ask. One goroutine may
 // use it.
@@ -40,10 +44,13 @@ func Open(tb testing.TB) *Tab {
 	program := find(tb)
 	toBrowser, out := pipe(tb)
 	answers, fromBrowser := pipe(tb)
-	cmd := exec.CommandContext(tb.Context(), program, //nolint:gosec // one of programs
+	// The context of a test ends before its cleanups: a killed browser leaves children that still write to the profile.
+	ctx, kill := context.WithTimeout(context.WithoutCancel(tb.Context()), longest)
+	cmd := exec.CommandContext(ctx, program, //nolint:gosec // one of programs
 		"--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
 		"--disable-background-networking", "--remote-debugging-pipe", "--user-data-dir="+tb.TempDir(), "about:blank")
 	cmd.ExtraFiles = []*os.File{toBrowser, fromBrowser} // the descriptors 3 and 4
+	tb.Cleanup(kill)
 	if err := cmd.Start(); err != nil {
 		tb.Fatal(err)
 	}

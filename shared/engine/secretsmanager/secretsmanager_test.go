@@ -124,6 +124,6 @@ func TestRead_EndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := v.client(&slept).Read(ctx, "lamplighter/x"); err == nil || v.calls.Load() > 1 {
-		t.Errorf("%d calls, %v", v.calls, err)
+		t.Errorf("%d calls, %v", v.calls.Load(), err)
 	}
 }

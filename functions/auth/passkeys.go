@@ -21,8 +21,8 @@ func registerPasskeys(g *rest.Group, s *service) {
 		Description: "The answer is a PublicKeyCredentialCreationOptionsJSON of WebAuthn, for " +
 			"PublicKeyCredential.parseCreationOptionsFromJSON in a page of this service's address. The " +
 			"challenge is good " +
-			"for one registration within 5 minutes. At most 20 passkeys. A session of single sign-on is refused; so is " +
-			"one whose log-in is older than an hour, for a user without a second factor.",
+			"for one registration within 5 minutes. At most 20 passkeys. A session of single sign-on is refused; so " +
+			"is one whose log-in is older than an hour, for a user without a second factor.",
 	}, s.beginPasskey)
 	rest.Handle(g, rest.Op{
 		ID: "confirmPasskey", Method: http.MethodPost, Path: "/auth/mfa/passkeys/confirm", SignedIn: true,

@@ -39,8 +39,8 @@ func testWalk(t testing.TB) Walk {
 	t.Helper()
 	var declared []table.Partition
 	for name := range strings.SplitSeq("META MEMBER INVITE SSO WAKELINK CA CLUSTER CANATIVE CANAME ASSIGN TEAM "+
-		"TEAMNAME TEAMPEOPLE BULK BULK#* BULKGROUP ACT#* SNAP JOB JOB#* SCAN#* REFRESH INV INV#* COST COST#* RES#* REC#* "+
-		"RECX RECX#* HIST#* HIST#R#* COUNT IDEM AUDIT", " ") {
+		"TEAMNAME TEAMPEOPLE BULK BULK#* BULKGROUP ACT#* SNAP JOB JOB#* SCAN#* REFRESH INV INV#* COST COST#* RES#* "+
+		"REC#* RECX RECX#* HIST#* HIST#R#* COUNT IDEM AUDIT", " ") {
 		declared = append(declared, table.Partition("ORG#*#"+name))
 	}
 	w, err := NewWalk(declared)
@@ -144,7 +144,8 @@ func (s *fixture) fillOrg(org string, n int) {
 		for _, chunk := range []string{"named", "planned", "replaced"} {
 			s.putRow(within+"INV#"+chunk, "C", struct{}{})
 		}
-		s.putRow(within+"RECX", "HEAD", map[string]any{"gen": 1, "chunks": []map[string]any{{"id": "named", "rows": 1}}})
+		named := []map[string]any{{"id": "named", "rows": 1}}
+		s.putRow(within+"RECX", "HEAD", map[string]any{"gen": 1, "chunks": named})
 		s.putRow(within+"RECX", "P#"+name, map[string]any{"chunks": []string{"planned"}})
 		for _, chunk := range []string{"named", "planned"} {
 			s.putRow(within+"RECX#"+chunk, "C", struct{}{})

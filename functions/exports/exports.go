@@ -100,6 +100,14 @@ func (in *exportInput) format() string {
 	return report.CSV
 }
 
+// beginLines starts the job that exports the lines of the bills that q selects.
+func (s *service) beginLines(ctx context.Context, q *cost.Question, format string) (rest.Raw, error) {
+	if err := report.CheckLines(q); err != nil {
+		return rest.Raw{}, err
+	}
+	return s.begin(ctx, q, report.Export{Format: format, Detail: report.DetailLines})
+}
+
 func (s *service) export(ctx context.Context, in *exportInput) (rest.Raw, error) {
 	asked := report.Asked{Period: in.Period, Window: in.Window, Selection: in.Selection}
 	q, err := s.Question(ctx, &asked, report.ThisMonth, cost.Billed)
@@ -108,10 +116,7 @@ func (s *service) export(ctx context.Context, in *exportInput) (rest.Raw, error)
 	}
 	format := in.format()
 	if in.Detail == report.DetailLines {
-		if err = report.CheckLines(&q); err != nil {
-			return rest.Raw{}, err
-		}
-		return s.begin(ctx, &q, report.Export{Format: format, Detail: report.DetailLines})
+		return s.beginLines(ctx, &q, format)
 	}
 	if format == report.Parquet {
 		if _, err = s.Ask(ctx, q); err != nil { // an invalid question fails before the job starts
@@ -139,13 +144,16 @@ func (s *service) export(ctx context.Context, in *exportInput) (rest.Raw, error)
 		return s.begin(ctx, &q, report.Export{Format: format})
 	}
 	out, err := f.Answer(ctx, "")
-	if err == nil && len(unconverted) > 0 {
+	if err != nil {
+		return out, err
+	}
+	if len(unconverted) > 0 {
 		out.Header.Set(unconvertedHeader, formatUnconverted(unconverted))
 	}
-	if err == nil && len(incomplete) > 0 {
+	if len(incomplete) > 0 {
 		out.Header.Set(incompleteHeader, strings.Join(report.PeriodsOf(incomplete), ", "))
 	}
-	return out, err
+	return out, nil
 }
 
 const (

@@ -38,8 +38,9 @@ func (s service) currentOperations(g *rest.Group) {
 			"renames it to the name of another of their organizations, the answer is 409. requireMFA acts on the " +
 			"next request: it admits sessions that have proved a second factor, those of the organization's single " +
 			"sign-on, whose provider is responsible for it, and personal access tokens that were made in such " +
-			"sessions. Other members get 403 until they set one up (POST /auth/mfa/totp) or prove it (POST /auth/refresh). " +
-			"Owners without one get a mail. A caller with a second factor must have proved it within 10 minutes to change it.",
+			"sessions. Other members get 403 until they set one up (POST /auth/mfa/totp) or prove it (POST " +
+			"/auth/refresh). Owners without one get a mail. A caller with a second factor must have proved it within " +
+			"10 minutes to change it.",
 	}, s.changeCurrent)
 	rest.Handle(g, rest.Op{
 		ID: "deleteOrganisation", Method: http.MethodDelete, Path: path, Policy: "organisation:delete", Session: true,

@@ -49,7 +49,7 @@ func TestUpdate_NeverReplacesNewerCosts(t *testing.T) {
 			f.Must(err)
 			f.Table = &interrupted{Store: f.Table, onWrite: onWrite, once: func() {
 				f.bill(cost.MonthOf(f.Clock.Now()), 6123)
-				another := f.Platform.Clone() // in a process of its own
+				another := f.Clone() // in a process of its own
 				_, err := pricing.New(another, providers).Update(f.In(apitest.Org), apitest.Org)
 				f.Must(err)
 			}}

@@ -135,7 +135,7 @@ func TestViews_RefuseWhatTheyCannotKeep(t *testing.T) {
 		`{"name":"x"}`:                                                                        "filters",
 		`{"filters":{}}`:                                                                      "name",
 		`{"name":"  ","filters":{}}`:                                                          "name",
-		`{"name":"x","filters":{"colour":["red"]}}`:                                           "it keeps cloud_account_id",
+		`{"name":"x","filters":{"colour":["red"]}}`:                                           "keeps cloud_acc",
 		`{"name":"x","filters":{"page":["2"]}}`:                                               "page",
 		`{"name":"x","filters":{"status":["asleep"]}}`:                                        "asleep",
 		`{"name":"x","filters":{"status":[]}}`:                                                "filters.status",

@@ -92,7 +92,8 @@ func (s *site) connectMeasured(w Workload) string {
 	}
 }
 
-// pass discovers the account once more. The schedule begins a pass without an audit log entry, so the linking of that of
+// pass discovers the account once more. The schedule begins a pass without an audit log entry, so the linking of that
+// of
 // the request here is left out.
 func (s *site) pass(bare map[string]Sample, account string) Sample {
 	s.Helper()

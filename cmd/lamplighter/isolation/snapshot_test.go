@@ -40,7 +40,8 @@ func (w *sweep) snapshot(c *probe.Caller, e probe.Values) map[string]string {
 				path += probe.QuerySeparator(path) + "limit=100"
 			case op.OperationID == "previewSchedule" && p.Value.Name == "from":
 				// the default is from the present moment on
-				path += "?from=" + holiday.Format(time.DateOnly) + "&to=" + holiday.AddDate(0, 0, 1).Format(time.DateOnly)
+				next := holiday.AddDate(0, 0, 1)
+				path += "?from=" + holiday.Format(time.DateOnly) + "&to=" + next.Format(time.DateOnly)
 			case op.OperationID == "getResourceMetrics" && p.Value.Name == "from":
 				// the default is the present moment
 				path += "?from=" + probe.Yesterday.Format(time.RFC3339) + "&to=" + probe.Yesterday.AddDate(0, 0,

@@ -29,7 +29,8 @@ func (w *references) recommend(resources []testenv.Resource) {
 		saves := money.FromInt([]int64{100, 9, 25}[i])
 		f := recommendation.Finding{
 			RuleID: "custom-rule", RuleVersion: 1, Outcome: recommendation.True, Category: "idle",
-			Severity: severities[(i+2)%len(severities)], Effort: "low", Risk: "low", Title: "Idle", Reason: "It is idle",
+			Severity: severities[(i+2)%len(severities)], Effort: "low", Risk: "low", Title: "Idle",
+			Reason: "It is idle",
 			Resource: recommendation.Resource{
 				ResourceID: r.ID, ResourceUID: r.UID, ResourceName: r.UID, ResourceType: r.Type, Provider: r.Provider,
 				CloudAccountID: r.CloudAccountID, Region: r.Region,
@@ -39,8 +40,9 @@ func (w *references) recommend(resources []testenv.Resource) {
 			},
 		}
 		at := w.Service.Clock.Now().Add(-time.Duration(i) * time.Hour)
+		pass := recommendation.Pass{ID: id.New("job", at), At: at}
 		_, err := recommendation.New(w.Service.Platform).Settle(table.WithOrg(w.t.Context(), w.Org), w.Org,
-			recommendation.ShardOf(r.UID), recommendation.Pass{ID: id.New("job", at), At: at}, []recommendation.Finding{f})
+			recommendation.ShardOf(r.UID), pass, []recommendation.Finding{f})
 		if err != nil {
 			w.t.Fatal(err)
 		}

@@ -119,7 +119,8 @@ func TestClassifyToken_OfAnAnswerWithoutAReasonIsOneLine(t *testing.T) {
 		Status: "404 Not Found", StatusCode: http.StatusNotFound, Body: io.NopCloser(strings.NewReader("<html>\n</html>")),
 		Request: httptest.NewRequest(http.MethodGet, "https://login.example.com/", nil),
 	}})
-	if text := err.Error(); strings.ContainsAny(text, "\n<") || !strings.HasPrefix(text, "Microsoft Entra token: 404: ") {
+	text := err.Error()
+	if strings.ContainsAny(text, "\n<") || !strings.HasPrefix(text, "Microsoft Entra token: 404: ") {
 		t.Errorf("%q", text)
 	}
 }

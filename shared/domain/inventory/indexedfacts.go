@@ -96,7 +96,7 @@ type IndexedResource struct {
 	id ulid.ULID
 }
 
-// ID returns the id of the resource: res_…
+// ID returns the id of the resource, which begins with res_.
 func (r *IndexedResource) ID() string { return formatID(r.id) }
 
 // indexedAtOnce is the number of resources that EachIndexed reads under one lock.

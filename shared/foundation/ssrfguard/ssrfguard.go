@@ -50,11 +50,10 @@ func (p Policy) CheckAddress(raw string) error {
 
 // checkForm validates everything except the host.
 func (p Policy) checkForm(u *url.URL) error {
+	if err := p.checkScheme(u.Scheme); err != nil {
+		return err
+	}
 	switch {
-	case p.Private && u.Scheme != "https" && u.Scheme != "http":
-		return errRefused("must begin with https:// or http://")
-	case !p.Private && u.Scheme != "https":
-		return errRefused("must begin with https://")
 	case u.Opaque != "" || u.Hostname() == "":
 		return errRefused("names no host")
 	case u.User != nil:
@@ -65,6 +64,16 @@ func (p Policy) checkForm(u *url.URL) error {
 		return errRefused("names port %s, where only 443 may be reached", u.Port())
 	}
 	return nil
+}
+
+func (p Policy) checkScheme(scheme string) error {
+	switch {
+	case scheme == "https" || p.Private && scheme == "http":
+		return nil
+	case p.Private:
+		return errRefused("must begin with https:// or http://")
+	}
+	return errRefused("must begin with https://")
 }
 
 func (p Policy) anyPort() bool { return p.Private || p.AnyPort }

@@ -43,7 +43,8 @@ func PlatformAt(tb testing.TB, c clock.Clock) *platform.Platform {
 	return &platform.Platform{
 		Table: table.Fenced(tabletest.NewAt(tb, c)), Clock: c,
 		Sealer: seal.NewEnvelope(kek), Tokens: token.NewJWTs(keys, base, c), Log: slog.New(slog.DiscardHandler),
-		Workers: lambdacall.Local{}, AnchorKeys: token.NewDocuments(keys), Vault: archive.NewFolderVault(filepath.Join(dir, "vault")),
+		Workers: lambdacall.Local{}, AnchorKeys: token.NewDocuments(keys),
+		Vault: archive.NewFolderVault(filepath.Join(dir, "vault")),
 		Settings: platform.Settings{
 			Version: "test", BaseURL: base, PrivateAddresses: true,
 			Pepper: []byte("pepper of the tests"),

@@ -69,19 +69,20 @@ func MemberNames(s *openapi3.Schema, depth int) []string {
 	return slices.Compact(out)
 }
 
+// jobs maps the beginning of a path to the name of the value of its jobID, where that is not jobID.
+var jobs = map[string]string{
+	"/resources/refresh/": "refresh", "/recommendations/refresh/": "recommendationRefresh",
+	"/reports/exports/": "export", "/resources/export/": "resourceExport",
+}
+
 // Value returns the value for a name in requests to op.
 func (e Values) Value(op Operation, name string) string {
-	if name == "jobID" && strings.HasPrefix(op.Path, "/resources/refresh/") {
-		return e["refresh"]
-	}
-	if name == "jobID" && strings.HasPrefix(op.Path, "/recommendations/refresh/") {
-		return e["recommendationRefresh"]
-	}
-	if name == "jobID" && strings.HasPrefix(op.Path, "/reports/exports/") {
-		return e["export"]
-	}
-	if name == "jobID" && strings.HasPrefix(op.Path, "/resources/export/") {
-		return e["resourceExport"]
+	if name == "jobID" {
+		for prefix, value := range jobs {
+			if strings.HasPrefix(op.Path, prefix) {
+				return e[value]
+			}
+		}
 	}
 	if name == "policyID" && strings.HasPrefix(op.Path, "/autoscaler-policies/") {
 		return e["autoscalerPolicyID"]

@@ -97,7 +97,8 @@ func (c *Caller) recommend(t *testing.T, number string, e Values) Values {
 	c.Service.WaitSettled()
 	f := recommendation.Finding{
 		RuleID: "custom-rule", RuleVersion: 1, Outcome: recommendation.True, Category: "idle",
-		Severity: recommendation.High, Effort: "low", Risk: "low", Title: "Idle of " + number, Reason: "It is of " + number,
+		Severity: recommendation.High, Effort: "low", Risk: "low", Title: "Idle of " + number,
+		Reason: "It is of " + number,
 		Resource: recommendation.Resource{
 			ResourceID: e["resourceID"], ResourceUID: e["resourceUID"], ResourceName: "Resource of " + number,
 			ResourceType: "aws-ec2", Provider: "simulated", CloudAccountID: e["accountID"], Region: e["region"],

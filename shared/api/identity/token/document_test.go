@@ -33,6 +33,7 @@ func TestDocuments_AreVerifiedByTypeAndKey(t *testing.T) {
 	if signed[signature] == altered {
 		altered = 'B'
 	}
+	resigned := signed[:signature] + string(altered) + signed[signature+1:]
 	for name, tt := range map[string]struct {
 		set      jose.JSONWebKeySet
 		typ      string
@@ -42,7 +43,7 @@ func TestDocuments_AreVerifiedByTypeAndKey(t *testing.T) {
 		"as it was signed":       {keys, "a+jwt", signed, ""},
 		"as another type":        {keys, "b+jwt", signed, "of the type"},
 		"with another body":      {keys, "a+jwt", strings.Replace(signed, ".ey", ".eX", 1), "not valid"},
-		"with another signature": {keys, "a+jwt", signed[:signature] + string(altered) + signed[signature+1:], "not valid"},
+		"with another signature": {keys, "a+jwt", resigned, "not valid"},
 		"of another key":         {foreign, "a+jwt", signed, "none of the given"},
 		"of no form":             {keys, "a+jwt", "a.b", "not a signed document"},
 	} {

@@ -116,7 +116,8 @@ func TestErrors_AnAnswerThatIsNoneIsStillTold(t *testing.T) {
 // The SDK's own text repeats the whole answer: many lines, of a page that may be anything.
 func TestClassifyToken_OfAnAnswerWithoutAReasonIsOneLine(t *testing.T) {
 	err := classifyToken(&azidentity.AuthenticationFailedError{RawResponse: &http.Response{
-		Status: "404 Not Found", StatusCode: http.StatusNotFound, Body: io.NopCloser(strings.NewReader("<html>\n</html>")),
+		Status: "404 Not Found", StatusCode: http.StatusNotFound,
+		Body:    io.NopCloser(strings.NewReader("<html>\n</html>")),
 		Request: httptest.NewRequest(http.MethodGet, "https://login.example.com/", nil),
 	}})
 	text := err.Error()

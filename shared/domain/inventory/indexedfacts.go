@@ -14,11 +14,13 @@ import (
 
 // indexedFacts are, by type, the facts that the index keeps: the facts for the price and the emissions of a resource.
 var indexedFacts = map[string][]string{
-	"aws-ec2":                   {"platform", "tenancy"},
-	"aws-ebs":                   {"volume_type", "iops", "throughput_mibps"},
-	"aws-rds":                   {"engine", "multi_az", "storage_type", "allocated_gb", "iops", "license_model"},
-	"aws-eks-nodegroup":         {"capacity_type"},
-	"aws-ecs":                   {"launch_type", "task_vcpu", "task_gib", "task_storage_gib", "architecture", "os_family"},
+	"aws-ec2":           {"platform", "tenancy"},
+	"aws-ebs":           {"volume_type", "iops", "throughput_mibps"},
+	"aws-rds":           {"engine", "multi_az", "storage_type", "allocated_gb", "iops", "license_model"},
+	"aws-eks-nodegroup": {"capacity_type"},
+	"aws-ecs": {
+		"launch_type", "task_vcpu", "task_gib", "task_storage_gib", "architecture", "os_family",
+	},
 	"aws-elb":                   {"lb_type"},
 	"aws-elasticache":           {"engine"},
 	"aws-opensearch":            {"data_nodes", "dedicated_masters", "warm_count", "volume_type", "volume_gb"},

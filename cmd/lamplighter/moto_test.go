@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"lamplighter.dev/cmd/lamplighter/testenv"
-	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 // account returns the body that connects moto's account. Its bills come from Cost Explorer, because moto has no Data
@@ -187,7 +186,7 @@ func (m moto) wholeGroup(e *testenv.Env, c *testenv.Client, group, verb string, 
 // listens. moto accepts any keys; shared/cloud/aws tests refused keys against the twin.
 func TestAnAccountThatMotoDoesNotOpenIsNotStored(t *testing.T) {
 	t.Parallel()
-	m, e := moto{t, tabletest.StartMoto(t)}, testenv.Start(t, testenv.Setup{})
+	m, e := newMoto(t), testenv.Start(t, testenv.Setup{})
 	c := e.NewOwner("dorothy@example.com")
 	other := m.account("us-east-1")
 	other["cloudAccountID"] = "210987654321"
@@ -210,7 +209,7 @@ func TestAnAccountThatMotoDoesNotOpenIsNotStored(t *testing.T) {
 // TestTheWalkOfTheReadmeOnAWSWorks runs the commands of the tour's page on AWS, with moto.
 func TestTheWalkOfTheReadmeOnAWSWorks(t *testing.T) {
 	needShell(t)
-	m, s := tabletest.StartMoto(t), serveIn(t, t.TempDir())
+	m, s := newMoto(t).url, serveIn(t, t.TempDir())
 	walk := section(t, "MOTO=http://127.0.0.1:5000\n", "```")
 	out := s.pasteWalk(t, "MOTO="+m, walk+
 		"\nfor t in aws-ec2 aws-asg aws-rds; do echo $t: $(get \"/resources?provider=aws&type=$t\" | grep -o "+

@@ -24,7 +24,19 @@ type moto struct {
 }
 
 // versions are the API versions of the services.
-var versions = map[string]string{"ec2": "2016-11-15", "rds": "2014-10-31", "autoscaling": "2011-01-01"}
+var versions = map[string]string{
+	"ec2": "2016-11-15", "rds": "2014-10-31", "autoscaling": "2011-01-01", "sts": "2011-06-15",
+}
+
+// newMoto starts moto and calls the services that the connection of an account calls. moto loads each service at its
+// first call, which takes longer on a busy machine than a connection waits for a cloud.
+func newMoto(t *testing.T) moto {
+	t.Helper()
+	m := moto{t, tabletest.StartMoto(t)}
+	m.call("sts", "us-east-1", "Action=GetCallerIdentity")
+	m.call("ec2", "us-east-1", "Action=DescribeRegions")
+	return m
+}
 
 // call makes a call of a service in a region and returns the body of the answer. moto checks no signature; it reads
 // service and region from the credential.
@@ -78,7 +90,7 @@ func under(t *testing.T, answer, path string) []string {
 // eu-west-1. The owner of the group has suspended two of its processes.
 func furnish(t *testing.T) moto {
 	t.Helper()
-	m := moto{t, tabletest.StartMoto(t)}
+	m := newMoto(t)
 	const image = "ImageId=ami-12c6146b&InstanceType=t3.micro" // one of those that moto has from the start
 	m.call("ec2", "us-east-1", "Action=RunInstances&MinCount=1&MaxCount=1&"+image)
 	for region, name := range map[string]string{"us-east-1": "orders", "eu-west-1": "reports"} {

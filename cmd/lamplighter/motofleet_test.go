@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"lamplighter.dev/cmd/lamplighter/testenv"
-	"lamplighter.dev/shared/testkit/tabletest"
 )
 
 // tollgate is a proxy in front of moto that counts the calls by operation.
@@ -79,7 +78,7 @@ func fleetSizes(t *testing.T) (sizes []int) {
 func TestAFleetOnMotoIsDiscoveredAndStoppedInFewCalls(t *testing.T) {
 	for _, size := range fleetSizes(t) {
 		t.Run(strconv.Itoa(size), func(t *testing.T) {
-			g := newTollgate(t, tabletest.StartMoto(t))
+			g := newTollgate(t, newMoto(t).url)
 			m, e := moto{t, g.URL}, testenv.Start(t, testenv.Setup{Sync: true})
 			// moto loads each service at its first call, which takes seconds
 			m.connectFleet(e, e.NewOwner("glinda@example.com"), "eu-west-1")

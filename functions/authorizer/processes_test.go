@@ -56,7 +56,7 @@ func TestTwelveProcessesShareAMinute(t *testing.T) {
 	told := apitest.Value(json.Marshal(c))(t)
 	var wg sync.WaitGroup
 	var mu sync.Mutex
-	allowed, denied := 0, 0
+	allowed, denied, lost := 0, 0, 0
 	for range 12 {
 		wg.Go(func() {
 			//nolint:noctx // ends with its 200 requests
@@ -66,17 +66,17 @@ func TestTwelveProcessesShareAMinute(t *testing.T) {
 			yes, no, found := parseCounts(string(out))
 			mu.Lock()
 			defer mu.Unlock()
-			// it could not count
-			if err != nil || !found || strings.Contains(string(out), "level=WARN") ||
+			again := strings.Count(string(out), "the request is counted again") // on a very busy machine
+			if err != nil || !found || strings.Count(string(out), "level=WARN") != again ||
 				strings.Contains(string(out), "level=ERROR") {
 				t.Errorf("%v: %s", err, out)
 			}
-			allowed, denied = allowed+yes, denied+no
+			allowed, denied, lost = allowed+yes, denied+no, lost+again
 		})
 	}
 	wg.Wait()
-	if allowed != perMinute || denied != 12*200-perMinute {
-		t.Errorf("%d allowed, %d denied", allowed, denied)
+	if allowed > perMinute || allowed < perMinute-lost || allowed+denied != 12*200 {
+		t.Errorf("%d allowed, %d denied, %d replies lost", allowed, denied, lost)
 	}
 }
 

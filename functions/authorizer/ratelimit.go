@@ -85,9 +85,20 @@ func (m *requestLimit) takeOf(ctx context.Context, l limit, now time.Time) bool 
 	return true
 }
 
+// countRequest counts a request. It counts again if the reply was lost: a request counted twice costs the caller one
+// request of the minute, but one that is not counted passes above the limit.
 func (m *requestLimit) countRequest(ctx context.Context, l limit, now time.Time) error {
 	ctx, cancel := context.WithTimeout(ctx, countTimeout)
 	defer cancel()
+	err := m.addOne(ctx, l, now)
+	if errors.Is(err, table.ErrLost) {
+		m.Log.WarnContext(ctx, "the reply of the request counter was lost: the request is counted again", "of", l.who)
+		err = m.addOne(ctx, l, now)
+	}
+	return err
+}
+
+func (m *requestLimit) addOne(ctx context.Context, l limit, now time.Time) error {
 	pk := "RATE#" + l.who + "#" + strconv.FormatInt(now.Unix()/60, 10)
 	_, err := m.Table.Write(table.Within(ctx, pk), table.Update(table.Key{PK: pk, SK: "N"},
 		[]table.Change{table.Add("n", 1), table.Expire(now.Add(10 * time.Minute))},

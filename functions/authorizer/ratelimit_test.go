@@ -3,6 +3,7 @@ package authorizer
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -136,6 +137,33 @@ func TestAUsedUpMinuteIsRemembered(t *testing.T) {
 	apitest.Value(f(ctx, newRequest(header)))(t)
 	if u := m.Usage(); u.WriteUnits != 0 || u.RoundTrips != 1 {
 		t.Errorf("a refusal costs %+v", u)
+	}
+}
+
+// lossyStore loses the first count of a minute on its way to the store.
+type lossyStore struct {
+	table.Store
+
+	lost atomic.Bool
+}
+
+func (s *lossyStore) Write(ctx context.Context, w table.Write) (table.Item, error) {
+	if strings.HasPrefix(w.Item.PK, "RATE#") && s.lost.CompareAndSwap(false, true) {
+		return table.Item{}, table.ErrLost
+	}
+	return s.Store.Write(ctx, w)
+}
+
+func TestALostCountLetsNoRequestPassAboveTheLimit(t *testing.T) {
+	fx := apitest.New(t)
+	header := enterOrg(fx, org)
+	f := Handler(fx.Platform)
+	for range perMinute {
+		verdictOf(f, header)
+	}
+	fx.Table = &lossyStore{Store: fx.Table}
+	if got := verdictOf(Handler(fx.Platform), header); got != "Deny" {
+		t.Errorf("the 101st, whose count was lost: %s", got)
 	}
 }
 

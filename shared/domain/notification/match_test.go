@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"lamplighter.dev/shared/domain/delivery"
 	"lamplighter.dev/shared/domain/event"
@@ -98,7 +97,8 @@ func started(f *apitest.Fixture) event.Event {
 	}
 }
 
-// BenchmarkMatch_OneHundredThousandSubscriptions has a bar of 20 ms and three round trips.
+// BenchmarkMatch_OneHundredThousandSubscriptions must take at most three round trips, and should take at most 20 ms. It
+// reports the time and does not judge it: under CI other programs take the processor.
 func BenchmarkMatch_OneHundredThousandSubscriptions(b *testing.B) {
 	f := apitest.New(b)
 	subscribeAll(f, channels(f, 1000))
@@ -113,8 +113,8 @@ func BenchmarkMatch_OneHundredThousandSubscriptions(b *testing.B) {
 		}).RoundTrips
 	}
 	b.ReportMetric(float64(trips), "trips/op")
-	if took := b.Elapsed() / time.Duration(b.N); took > 20*time.Millisecond || trips > 3 {
-		b.Errorf("%s and %d round trips", took, trips)
+	if trips > 3 {
+		b.Errorf("%d round trips", trips)
 	}
 }
 

@@ -14,6 +14,8 @@ type compiledRule struct {
 	*rule.Rule
 	condition *condition.Condition
 	window    int // the longest window of its metrics, in days; 0 without metrics
+	// the parameters by name, as evidence shows them; the evidence of all resources shares them
+	thresholds map[string]any
 }
 
 // compiler compiles the rules of types, each type when it is first evaluated. Any number of goroutines may use it.
@@ -43,7 +45,7 @@ func (c *compiler) compileRules(kind string) ([]compiledRule, error) {
 		if err != nil {
 			return nil, fmt.Errorf("compile the rules of %s: %w", kind, err)
 		}
-		out = append(out, compiledRule{r, one, windowOf(kind, one.Metrics)})
+		out = append(out, compiledRule{r, one, windowOf(kind, one.Metrics), thresholdsOf(r)})
 	}
 	return out, nil
 }

@@ -1,8 +1,6 @@
 package recommender
 
 import (
-	"maps"
-	"slices"
 	"strings"
 )
 
@@ -54,16 +52,17 @@ func controllerOf(tags map[string]string) string {
 	return ""
 }
 
-// find returns the value of the first tag that matches the mark.
+// find returns the value of the first tag, in the order of their keys, that matches the mark.
 func (m controllerMark) find(tags map[string]string) (value string, there bool) {
-	if strings.HasSuffix(m.key, "/") {
-		for _, key := range slices.Sorted(maps.Keys(tags)) {
-			if strings.HasPrefix(key, m.key) {
-				return tags[key], true
-			}
-		}
-		return "", false
+	if !strings.HasSuffix(m.key, "/") {
+		value, there = tags[m.key]
+		return value, there && (m.value == "" || strings.EqualFold(value, m.value))
 	}
-	value, there = tags[m.key]
-	return value, there && (m.value == "" || strings.EqualFold(value, m.value))
+	first := ""
+	for key := range tags {
+		if strings.HasPrefix(key, m.key) && (!there || key < first) {
+			first, there = key, true
+		}
+	}
+	return tags[first], there
 }

@@ -48,6 +48,10 @@ type evaluator struct {
 	subject *condition.Subject
 	rollups condition.Rollups
 	derived []*derivation // of the facts that the conditions read
+
+	// of the resource under evaluation; their memory is used again for the next one
+	current subject
+	missing []recommendation.Missing
 }
 
 // newEvaluator returns the evaluator of a type, or nil if no rules are about it.
@@ -84,9 +88,10 @@ func derivedFacts(kind string, rules []compiledRule) []*derivation {
 
 // begin makes a resource the one that is evaluated: it reads the facts of its stored record and derives the others.
 func (e *evaluator) begin(r *record, stored []byte, history func(string) measurement.History) (*subject, error) {
-	s := &subject{
+	e.current = subject{
 		inputs: e.inputs, Resource: r.Resource, facts: e.subject.Facts, history: history, rollups: &e.rollups,
 	}
+	s := &e.current
 	if err := s.facts.ReadRecord(stored); err != nil {
 		return nil, fmt.Errorf("evaluate %s: %w", r.UID, err)
 	}
@@ -104,7 +109,7 @@ func (e *evaluator) begin(r *record, stored []byte, history func(string) measure
 	return s, nil
 }
 
-// evaluate returns the finding of a rule for the subject.
+// evaluate returns the finding of a rule for the subject. The missing facts of an unknown one hold until the next call.
 func (e *evaluator) evaluate(r *compiledRule, s *subject, content content) recommendation.Finding {
 	f := recommendation.Finding{
 		RuleID: r.ID, RuleVersion: r.Version, Resource: resourceOf(s, content), Metrics: r.window > 0,
@@ -114,7 +119,8 @@ func (e *evaluator) evaluate(r *compiledRule, s *subject, content content) recom
 	result := e.subject.Evaluate(r.condition, r.condition.Default())
 	switch result.Truth {
 	case condition.Unknown:
-		f.Outcome, f.Missing = recommendation.Unknown, missingOf(result.Missing)
+		e.missing = appendMissing(e.missing[:0], result.Missing)
+		f.Outcome, f.Missing = recommendation.Unknown, e.missing
 		return f
 	case condition.False:
 		f.Outcome = recommendation.False
@@ -172,7 +178,7 @@ func (e *evaluator) skips(s *subject) bool {
 // evidence returns the values that a condition was decided on.
 func (e *evaluator) evidence(r *compiledRule, s *subject) recommendation.Evidence {
 	out := recommendation.Evidence{
-		Values: map[string]any{}, Thresholds: thresholdsOf(r.Rule), Rule: r.ID, RuleVersion: r.Version, At: e.now,
+		Values: map[string]any{}, Thresholds: r.thresholds, Rule: r.ID, RuleVersion: r.Version, At: e.now,
 	}
 	for _, name := range r.condition.Facts {
 		if v := e.subject.Facts.Value(name); v != nil {
@@ -206,7 +212,7 @@ func (s *subject) pointsOf(metrics []string) (least int) {
 // countPoints counts the hours of a metric's window in which its first measure has a value.
 func (s *subject) countPoints(m cloud.Metric) (points int) {
 	for n := 1; n <= m.Days; n++ {
-		values, asked := s.measurements()[m.Of[0]][measurement.DayOf(s.end.AddDate(0, 0, -n))]
+		values, asked := measurement.HoursOf(s.measurements()[m.Of[0]], s.end.AddDate(0, 0, -n))
 		if !asked {
 			continue
 		}
@@ -255,14 +261,14 @@ func resourceOf(s *subject, c content) recommendation.Resource {
 	}
 }
 
-// missingOf returns the missing names of a result, which the next evaluation overwrites.
-func missingOf(missing []condition.Missing) []recommendation.Missing {
-	out := make([]recommendation.Missing, len(missing))
-	for i, m := range missing {
-		out[i] = recommendation.Missing{Fact: m.Name, Reason: string(m.Reason)}
+// appendMissing appends the missing names of a result.
+func appendMissing(out []recommendation.Missing, missing []condition.Missing) []recommendation.Missing {
+	for _, m := range missing {
+		one := recommendation.Missing{Fact: m.Name, Reason: string(m.Reason)}
 		if m.Reason == condition.Denied {
-			out[i].Permission, _, _ = strings.Cut(m.Detail, ": ")
+			one.Permission, _, _ = strings.Cut(m.Detail, ": ")
 		}
+		out = append(out, one)
 	}
 	return out
 }

@@ -27,7 +27,7 @@ const (
 type load struct {
 	cpu            cloud.Measure
 	percent        float64
-	network        []cloud.Measure
+	network        [2]cloud.Measure
 	bytesPerSecond float64
 }
 
@@ -57,12 +57,11 @@ var loads = map[string]load{
 	},
 }
 
-func measuresOf(namespace, statistic string, metrics ...string) []cloud.Measure {
-	out := make([]cloud.Measure, len(metrics))
-	for i, m := range metrics {
-		out[i] = cloud.Measure{Namespace: namespace, Metric: m, Statistic: statistic}
+func measuresOf(namespace, statistic, received, sent string) [2]cloud.Measure {
+	return [2]cloud.Measure{
+		{Namespace: namespace, Metric: received, Statistic: statistic},
+		{Namespace: namespace, Metric: sent, Statistic: statistic},
 	}
-	return out
 }
 
 // hourlyLoad is the use of a machine in an hour: its processor in percent and its network in bytes per second.
@@ -71,55 +70,79 @@ type hourlyLoad struct {
 	CPU, Network float64
 }
 
-// readLoads returns the hours of the window in which both measures are known and the machine was on. It returns false
-// if these are less than 70 % of the hours in which it was on, or if the machine is younger than the window.
-func readLoads(kind string, h measurement.History, w measurement.Window) ([]hourlyLoad, bool) {
+// eachLoad calls do with each hour of the window in which all measures are known and the machine was on. It returns
+// false if these are less than 70 % of the hours in which it was on, or if the machine is younger than the window; what
+// do has computed then means nothing.
+func eachLoad(kind string, h measurement.History, w measurement.Window, do func(hourlyLoad)) bool {
 	of, known := loads[kind]
 	start := w.End.AddDate(0, 0, -patternDays)
 	if !known || w.Since.After(start) {
-		return nil, false
+		return false
 	}
-	out := make([]hourlyLoad, 0, patternDays*24)
-	expected := 0
+	measured := of.measured(h)
+	expected, found := 0, 0
 	for ; start.Before(w.End); start = start.AddDate(0, 0, 1) {
-		name := measurement.DayOf(start)
+		day := measured.day(start)
 		for hour := range 24 {
 			at := start.Add(time.Duration(hour) * time.Hour)
 			if isOff(w, at) {
 				continue
 			}
 			expected++
-			if one, ok := of.at(h, name, at); ok {
-				out = append(out, one)
+			if one, ok := day.at(hour); ok {
+				found++
+				one.At = at
+				do(one)
 			}
 		}
 	}
-	return out, len(out) > 0 && float64(len(out)) >= enoughPoints*float64(expected)
+	return found > 0 && float64(found) >= enoughPoints*float64(expected)
 }
 
-// at returns the load of an hour of a day, or false if a measure has no value for it.
-func (l *load) at(h measurement.History, day string, at time.Time) (hourlyLoad, bool) {
-	cpu, known := measuredAt(h[l.cpu], l.cpu, day, at.Hour())
-	out := hourlyLoad{At: at, CPU: cpu * l.percent}
-	for _, m := range l.network {
-		v, ok := measuredAt(h[m], m, day, at.Hour())
+// measuredLoad holds the days of the measures of a load: the processor first, then the network.
+type measuredLoad struct {
+	*load
+	days [3]map[string][24]float32
+}
+
+func (l *load) measured(h measurement.History) measuredLoad {
+	return measuredLoad{l, [3]map[string][24]float32{h[l.cpu], h[l.network[0]], h[l.network[1]]}}
+}
+
+// dayLoad holds the hours of the measures of a load on one day.
+type dayLoad struct {
+	*load
+	values    [3][24]float32
+	collected bool // all of them
+}
+
+func (m *measuredLoad) day(at time.Time) dayLoad {
+	out := dayLoad{load: m.load, collected: true}
+	for i := range m.days {
+		values, collected := measurement.HoursOf(m.days[i], at)
+		out.values[i], out.collected = values, out.collected && collected
+	}
+	return out
+}
+
+// at returns the load of an hour, or false if a measure has no value for it.
+func (d *dayLoad) at(hour int) (out hourlyLoad, known bool) {
+	cpu, known := valueOf(d.values[0][hour], d.cpu)
+	out.CPU = cpu * d.percent
+	for i, m := range d.network {
+		v, ok := valueOf(d.values[i+1][hour], m)
 		known = known && ok
-		out.Network += v * l.bytesPerSecond
+		out.Network += v * d.bytesPerSecond
 	}
-	return out, known
+	return out, known && d.collected
 }
 
-// measuredAt returns the value of a measure in an hour. A count without a point on a collected day is 0.
-func measuredAt(days map[string][24]float32, m cloud.Measure, day string, hour int) (float64, bool) {
-	values, collected := days[day]
-	v := float64(values[hour])
-	switch {
-	case !collected, math.IsNaN(v) && !m.IsCount():
-		return 0, false
-	case math.IsNaN(v):
-		return 0, true
+// valueOf returns the value of a measure in an hour of a collected day. A count without a point is 0.
+func valueOf(v float32, m cloud.Measure) (float64, bool) {
+	if math.IsNaN(float64(v)) {
+		return 0, m.IsCount()
 	}
-	return v, true
+	return float64(v), true
 }
 
 func isOff(w measurement.Window, at time.Time) bool {
@@ -131,31 +154,31 @@ func isOff(w measurement.Window, at time.Time) bool {
 // countLowDays returns on how many days of the window a machine used at most 10 % of its processors on average and
 // moved at most 5 MB.
 func countLowDays(kind string, h measurement.History, w measurement.Window) (float64, bool) {
-	hours, known := readLoads(kind, h, w)
-	if !known {
-		return 0, false
-	}
 	days := 0
-	for len(hours) > 0 {
-		n := slices.IndexFunc(hours, func(l hourlyLoad) bool { return l.At.YearDay() != hours[0].At.YearDay() })
-		if n < 0 {
-			n = len(hours)
+	var day dailyUse
+	known := eachLoad(kind, h, w, func(l hourlyLoad) {
+		if l.At.YearDay() != day.yearDay {
+			days += day.low()
+			day = dailyUse{yearDay: l.At.YearDay()}
 		}
-		cpu, bytes := sumLoads(hours[:n])
-		if cpu <= lowDayCPU*float64(n) && bytes <= lowDayBytes {
-			days++
-		}
-		hours = hours[n:]
-	}
-	return float64(days), true
+		day.hours++
+		day.cpu, day.bytes = day.cpu+l.CPU, day.bytes+l.Network*3600
+	})
+	return float64(days + day.low()), known
 }
 
-// sumLoads returns the sum of the percentages and the bytes of hours.
-func sumLoads(hours []hourlyLoad) (cpu, bytes float64) {
-	for _, l := range hours {
-		cpu, bytes = cpu+l.CPU, bytes+l.Network*3600
+// dailyUse is the use of a machine on a day: the sum of the percentages and of the bytes of its known hours.
+type dailyUse struct {
+	yearDay, hours int
+	cpu, bytes     float64
+}
+
+// low returns 1 for a day of low use, and 0 for another day or one without a known hour.
+func (d *dailyUse) low() int {
+	if d.hours > 0 && d.cpu <= lowDayCPU*float64(d.hours) && d.bytes <= lowDayBytes {
+		return 1
 	}
-	return cpu, bytes
+	return 0
 }
 
 // idlePercent is the use of the processors, in percent, below which an hour is idle.
@@ -164,23 +187,19 @@ const idlePercent = 5
 // countIdleHours returns how many of the 168 hours of a week are idle in every week of the window. An hour of the week
 // without any value is not counted.
 func countIdleHours(kind string, h measurement.History, w measurement.Window) (float64, bool) {
-	hours, known := readLoads(kind, h, w)
-	if !known {
-		return 0, false
-	}
 	var busy, measured [weekDays * 24]bool
-	for _, l := range hours {
+	known := eachLoad(kind, h, w, func(l hourlyLoad) {
 		n := int(l.At.Weekday())*24 + l.At.Hour()
 		measured[n] = true
 		busy[n] = busy[n] || l.CPU >= idlePercent || l.Network >= idleBytesPerSecond
-	}
+	})
 	idle := 0
 	for n := range measured {
 		if measured[n] && !busy[n] {
 			idle++
 		}
 	}
-	return float64(idle), true
+	return float64(idle), known
 }
 
 // countRunningHours returns in how many hours of the seven days before end a resource of a type ran: the hours with a
@@ -189,7 +208,7 @@ func countIdleHours(kind string, h measurement.History, w measurement.Window) (f
 func countRunningHours(kind string, h measurement.History, end time.Time) (float64, bool) {
 	running, days := 0, 0
 	for day := end.AddDate(0, 0, -weekDays); day.Before(end); day = day.AddDate(0, 0, 1) {
-		if n, collected := gaugeHours(kind, h, measurement.DayOf(day)); collected {
+		if n, collected := gaugeHours(kind, h, day); collected {
 			running, days = running+n, days+1
 		}
 	}
@@ -204,7 +223,7 @@ func countRunningHours(kind string, h measurement.History, end time.Time) (float
 func countStoppedDays(kind string, h measurement.History, end time.Time) (float64, bool) {
 	stopped, days := 0, 0
 	for n := 1; n <= measuredDays; n++ {
-		hours, collected := gaugeHours(kind, h, measurement.DayOf(end.AddDate(0, 0, -n)))
+		hours, collected := gaugeHours(kind, h, end.AddDate(0, 0, -n))
 		if !collected {
 			continue
 		}
@@ -216,9 +235,9 @@ func countStoppedDays(kind string, h measurement.History, end time.Time) (float6
 }
 
 // gaugeHours returns the most hours of a day that a gauge of the type has values for, and whether any was collected.
-func gaugeHours(kind string, h measurement.History, day string) (most int, collected bool) {
+func gaugeHours(kind string, h measurement.History, day time.Time) (most int, collected bool) {
 	for _, m := range cloud.MeasuresOf(kind) {
-		values, asked := h[m][day]
+		values, asked := measurement.HoursOf(h[m], day)
 		if m.IsCount() || !asked {
 			continue
 		}
@@ -235,13 +254,9 @@ func gaugeHours(kind string, h measurement.History, day string) (most int, colle
 
 // coresP97 returns the 97th percentile of the cores in use, hour by hour.
 func coresP97(kind string, h measurement.History, w measurement.Window, cores float64) (float64, bool) {
-	hours, known := readLoads(kind, h, w)
-	if !known {
+	values := make([]float64, 0, patternDays*24)
+	if !eachLoad(kind, h, w, func(l hourlyLoad) { values = append(values, l.CPU/100*cores) }) {
 		return 0, false
-	}
-	values := make([]float64, len(hours))
-	for i, l := range hours {
-		values[i] = l.CPU / 100 * cores
 	}
 	slices.Sort(values)
 	return values[max(int(math.Ceil(0.97*float64(len(values))))-1, 0)], true

@@ -2,6 +2,7 @@ package recommender
 
 import (
 	"slices"
+	"strings"
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/pricing"
@@ -160,7 +161,7 @@ func (s *subject) idleHoursCost(r *rule.Rule) (amount, condition.Reason) {
 		return amount{}, why
 	}
 	stopped := ran - officeHours
-	if slices.Contains(rule.ReferencesOf(r.Condition).Metrics, "idle_hours_week_14d") {
+	if strings.Contains(r.Condition, "m.idle_hours_week_14d") {
 		idle := s.Statistic("idle_hours_week_14d")
 		stopped = idle.Value
 	}

@@ -120,15 +120,25 @@ func parseMetric(f []string) Metric {
 // MetricsOf lists the metrics of a type; none for a type without metrics. Callers must not change the list.
 func MetricsOf(kind string) []Metric { return readMetrics()[kind] }
 
-// MeasuresOf lists the measures of a type's metrics, each once, in a fixed order.
-func MeasuresOf(kind string) []Measure {
-	var out []Measure
-	for _, m := range MetricsOf(kind) {
+// MeasuresOf lists the measures of a type's metrics, each once, in a fixed order. Callers must not change the list.
+func MeasuresOf(kind string) []Measure { return listMeasures()[kind] }
+
+// listMeasures lists the measures of all types when they are first needed.
+var listMeasures = sync.OnceValue(func() map[string][]Measure {
+	out := map[string][]Measure{}
+	for kind, metrics := range readMetrics() {
+		out[kind] = measuresOf(metrics)
+	}
+	return out
+})
+
+func measuresOf(metrics []Metric) (out []Measure) {
+	for _, m := range metrics {
 		for _, one := range m.Of {
 			if !slices.Contains(out, one) {
 				out = append(out, one)
 			}
 		}
 	}
-	return out
+	return slices.Clip(out)
 }

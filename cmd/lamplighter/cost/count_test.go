@@ -168,6 +168,7 @@ func TestMeasure_CountsEachKindOfWork(t *testing.T) {
 			"line items, put each day":                  m.Costs.Bills.Puts >= days,
 			"stored line items":                         m.Bytes["line items"] > 0,
 			"the anomaly check of each hour":            m.Costs.Rest.Units["anomalycheck"].ReadUnits >= hours,
+			"the evaluation of all rules each night":    m.Costs.Rest.Units["recommender"].ReadUnits >= 16*days,
 			"estimates of days, written each night":     m.Costs.Rest.Units["pricesync"].WriteUnits >= days,
 			"the linking of a request's audit entry":    linking(m.Requests["PUT /resource-groups/{groupID}"]) > 0,
 			"the linking of a refresh's audit entry":    linking(m.Refreshes) > 0 && m.RefreshCount == 3*w.Users,

@@ -3,6 +3,7 @@ package discovery
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -302,26 +303,35 @@ func TestALostPassIsTakenOverAfterItsDeadline(t *testing.T) {
 }
 
 // TestAStoreThatFailsIsTriedAgain loses one call in nine of the worker, before or after it took effect.
+// A task gives up at its fifth failure, and four faults never give it as many, in whatever order the tasks run.
 func TestAStoreThatFailsIsTriedAgain(t *testing.T) {
-	s := newFixture(t, settings{"size": "300"})
-	j := s.startPass()
-	s.Must(s.engine.Close())
-	var faults []table.Injection
-	for n := 5; n < 300; n += 9 {
+	for first := 5; first < 300; first += 36 {
+		t.Run(fmt.Sprintf("from call %d", first), func(t *testing.T) {
+			s := newFixture(t, settings{"size": "300"})
+			j := s.startPass()
+			s.Must(s.engine.Close())
+			sound := s.Table
+			s.Table = table.NewFaultyStore(sound, s.clk, everyNinth(first, 4)...)
+			s.openFixture()
+			s.Must(s.engine.Resume(s.ctx))
+			s.Table = sound // the handler keeps the faulty one
+			if got, _ := s.endPass(j); got.Status != discovery.Succeeded || s.countLive() < 280 {
+				t.Errorf("%+v with %d live resources; want everything", got, s.countLive())
+			}
+		})
+	}
+}
+
+// everyNinth returns n faults for every ninth call: a call without effect and one whose reply is lost, in turns.
+func everyNinth(first, n int) (faults []table.Injection) {
+	for i := range n {
 		harm := table.FailBefore
-		if n%2 == 0 {
+		if i%2 == 0 {
 			harm = table.FailAfter
 		}
-		faults = append(faults, table.Injection{Harm: harm, PK: table.OrgPK(org), Call: n})
+		faults = append(faults, table.Injection{Harm: harm, PK: table.OrgPK(org), Call: first + 9*i})
 	}
-	sound := s.Table
-	s.Table = table.NewFaultyStore(sound, s.clk, faults...)
-	s.openFixture()
-	s.Must(s.engine.Resume(s.ctx))
-	s.Table = sound // the handler keeps the faulty one
-	if got, _ := s.endPass(j); got.Status != discovery.Succeeded || s.countLive() < 280 {
-		t.Errorf("%+v with %d live resources; want everything", got, s.countLive())
-	}
+	return faults
 }
 
 func TestACallThatMakesNoSenseIsRefused(t *testing.T) {

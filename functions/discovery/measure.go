@@ -16,18 +16,19 @@ import (
 	"lamplighter.dev/shared/domain/measurement"
 )
 
-// Measuring replaces the parts of a share that collects the usage of the account's resources on a day. Resources with
+// Measuring replaces the parts of a share that collects the usage of the account's resources on one day or several. Resources with
 // UIDs greater than After are still to be measured. The first pass of an account after midnight has such a share.
 type Measuring struct {
-	Day   time.Time              `json:"day"` // its first moment
+	Day   time.Time              `json:"day"`            // its first moment
+	Days  int                    `json:"days,omitempty"` // up to and including Day; 0 is 1
 	After string                 `json:"after,omitempty"`
 	Part  int                    `json:"part,omitempty"`
 	Tries int                    `json:"tries,omitempty"` // of this part, so far
 	Sum   measurement.Collection `json:"sum"`
 }
 
-// These constants set how many resources one run measures (in memory), how often it tries, how long it waits between
-// tries, and how many requests run at the same time.
+// These constants set how many days of resources one run measures (in memory), how often it tries, how long it waits
+// between tries, and how many requests run at the same time.
 const (
 	perMeasuring   = 20_000
 	maxMeasuring   = 4
@@ -35,7 +36,25 @@ const (
 	measuredAtOnce = 4
 )
 
-// measuringDue returns the share that measures yesterday, unless that was done. An account that was never discovered
+// backfilledDays is how many days are collected for an account that was not measured for as long: the window of most
+// rules, so that they can be decided on the first day. Providers charge for a series, not for its days.
+const backfilledDays = 14
+
+// mostBackfilled limits the days of all resources together, so that the first collection of a large account ends before
+// its next pass.
+const mostBackfilled = 700_000
+
+// daysSince returns how many days up to yesterday were not collected yet, at most backfilledDays. last is the last
+// collected day, "" if there is none.
+func daysSince(last string, yesterday time.Time, resources int) int {
+	days := backfilledDays
+	if at, err := time.Parse(time.DateOnly, last); err == nil {
+		days = min(days, int(yesterday.Sub(at)/(24*time.Hour)))
+	}
+	return max(min(days, mostBackfilled/max(resources, 1)), 1)
+}
+
+// measuringDue returns the share that measures yesterday and the days before it that were missed, unless that was done. An account that was never discovered
 // has nothing to measure.
 func (w *worker) measuringDue(ctx context.Context, in discovery.Input, a inventory.Account) ([]Share, error) {
 	if a.LastDiscoveredAt.IsZero() {
@@ -49,8 +68,9 @@ func (w *worker) measuringDue(ctx context.Context, in discovery.Input, a invento
 	if last.Day >= measurement.DayOf(yesterday) {
 		return nil, nil
 	}
-	return []Share{{Input: in, Started: w.p.Clock.Now(), Parts: []Progress{}, Measuring: &Measuring{Day: yesterday}}},
-		nil
+	return []Share{{Input: in, Started: w.p.Clock.Now(), Parts: []Progress{}, Measuring: &Measuring{
+		Day: yesterday, Days: daysSince(last.Day, yesterday, a.ResourceCount),
+	}}}, nil
 }
 
 // measureShare collects a part of the account's resources, and records the result.
@@ -62,12 +82,14 @@ func (w *worker) measureShare(ctx context.Context, sh Share, a inventory.Account
 	}
 	measuring := *sh.Measuring
 	sh.Measuring = &measuring
-	found, err := w.measurableAfter(ctx, sh.Org, a.ID, measuring.After)
+	days := max(measuring.Days, 1)
+	limit := max(perMeasuring/days, 1)
+	found, err := w.measurableAfter(ctx, sh.Org, a.ID, after{measuring.After, limit})
 	if err != nil {
 		return sh, err
 	}
 	d := measurement.Day{Start: measuring.Day, Part: measuring.Part}
-	c := &collector{conn: m, day: d.Start, all: map[time.Time][]measurement.Series{}}
+	c := &collector{conn: m, day: d.Start, days: days, all: map[time.Time][]measurement.Series{}}
 	all, err := c.collect(ctx, found)
 	if err != nil && measuring.Tries < maxMeasuring {
 		sh.Measuring.Tries, sh.WaitSeconds = measuring.Tries+1, int(measuringPause.Seconds())
@@ -82,7 +104,7 @@ func (w *worker) measureShare(ctx context.Context, sh Share, a inventory.Account
 	measuring.Sum = c.addTo(measuring.Sum)
 	measuring.Sum.Resources += len(found)
 	measuring.Part, measuring.Tries = measuring.Part+1, 0
-	if sh.Done = len(found) < perMeasuring; !sh.Done {
+	if sh.Done = len(found) < limit; !sh.Done {
 		measuring.After = found[len(found)-1].UID
 		return sh, nil
 	}
@@ -105,8 +127,14 @@ func partOf(d measurement.Day, start time.Time) measurement.Day {
 	return d
 }
 
-// measurableAfter lists the account's resources with UIDs greater than after whose type is measured.
-func (w *worker) measurableAfter(ctx context.Context, org, accountID, after string) ([]inventory.Listed, error) {
+// after is a page of resources: those with UIDs greater than uid, at most limit.
+type after struct {
+	uid   string
+	limit int
+}
+
+// measurableAfter lists a page of the account's resources whose type is measured.
+func (w *worker) measurableAfter(ctx context.Context, org, accountID string, page after) ([]inventory.Listed, error) {
 	var types []string
 	for _, k := range cloud.Catalogue() {
 		if k.Measured {
@@ -118,15 +146,16 @@ func (w *worker) measurableAfter(ctx context.Context, org, accountID, after stri
 			Accounts: []string{accountID}, Types: types, Sight: inventory.SeeEverything(),
 			Statuses: []string{"running", "stopped", "starting", "stopping", "pending", "unknown"},
 		},
-		By: inventory.ByUID, After: after, Limit: perMeasuring,
+		By: inventory.ByUID, After: page.uid, Limit: page.limit,
 	})
 }
 
-// collector collects a day of measurements. Denied and unknown metrics are skipped and reported. Transient failures
+// collector collects the measurements of days. Denied and unknown metrics are skipped and reported. Transient failures
 // are errors.
 type collector struct {
 	conn cloud.Metered
-	day  time.Time
+	day  time.Time // the last one
+	days int
 
 	mu     sync.Mutex
 	all    map[time.Time][]measurement.Series // by the first moment of the day
@@ -143,7 +172,7 @@ type measureRequest struct {
 func (c *collector) collect(ctx context.Context, found []inventory.Listed) (map[time.Time][]measurement.Series, error) {
 	groups := map[measureRequest][]string{}
 	for _, r := range found {
-		if days := cloud.MeasuredDays(r.Type, r.UID, c.day); days > 0 {
+		if days := cloud.MeasuredDays(r.Type, r.UID, c.day, c.days); days > 0 {
 			g := measureRequest{r.Type, r.Region, days}
 			groups[g] = append(groups[g], r.UID)
 		}

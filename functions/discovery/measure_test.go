@@ -49,7 +49,7 @@ func TestMeasuring_TheFirstPassOfADayCollectsTheDayBefore(t *testing.T) {
 func TestMeasuring_AnswersTheMetricsOfTheRules(t *testing.T) {
 	s := newFixture(t, settings{"size": "60", "regions": "1", "stopped": "0", "kinds": "aws-ec2,aws-rds"})
 	s.runPass(discovery.Succeeded)
-	s.advanceDays(15)
+	s.advanceDays(1)
 	store, end := measurement.New(s.Platform), s.clk.Now().Truncate(24*time.Hour)
 	answered := map[string]int{}
 	for _, r := range s.readRecords() {
@@ -59,13 +59,72 @@ func TestMeasuring_AnswersTheMetricsOfTheRules(t *testing.T) {
 			if v, ok := h.Answer(m, measurement.Window{End: end, Since: r.CreatedAt}); ok && v >= 0 {
 				answered[r.Type+" "+m.Name]++
 			} else if m.Days <= 14 && r.Status == cloud.Running {
-				t.Errorf("%s of %s is %v, %v after 15 days", m.Name, r.UID, v, ok)
+				t.Errorf("%s of %s is %v, %v after the first collection", m.Name, r.UID, v, ok)
 			}
 		}
 	}
 	if answered["aws-ec2 cpu_p995_14d"] < 20 || answered["aws-rds free_mem_min_14d"] < 5 ||
 		answered["aws-rds free_storage_min_30d"] != 0 {
 		t.Errorf("%v; want those of 14 days, and none of 30", answered)
+	}
+}
+
+// daysOf returns how many of the last 20 days are known of a resource.
+func (s *fixture) daysOf(uid string) (days int) {
+	s.Helper()
+	end := s.clk.Now().Truncate(24 * time.Hour)
+	h := apitest.Value(measurement.New(s.Platform).Read(s.ctx, measurement.Of{
+		Org: org, AccountID: s.account.ID, UID: uid,
+	}, end.AddDate(0, 0, -20), end))(s)
+	for _, of := range h {
+		days = max(days, len(of))
+	}
+	return days
+}
+
+func TestMeasuring_DaysWithoutAPassAreMadeUpFor(t *testing.T) {
+	for name, tt := range map[string]struct {
+		kind   string
+		missed int
+		want   int
+	}{
+		"three days of AWS":                        {"aws-ec2", 3, 14 + 1 + 3},
+		"three days of Azure, which has two turns": {"azure-vm", 3, 15 + 1 + 3},
+		"thirty days are too many":                 {"aws-ec2", 30, 14},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newFixture(t, settings{"size": "20", "regions": "1", "stopped": "0", "kinds": tt.kind})
+			s.runPass(discovery.Succeeded)
+			s.advanceDays(1)
+			s.clk.Advance(time.Duration(tt.missed) * 24 * time.Hour)
+			s.advanceDays(1)
+			for _, r := range s.readRecords() {
+				if got := s.daysOf(r.UID); got != tt.want {
+					t.Errorf("%d days of %s are known; want %d", got, r.UID, tt.want)
+				}
+			}
+		})
+	}
+}
+
+func TestMeasuring_LargeAccountsBackfillFewerDays(t *testing.T) {
+	yesterday := noon.Truncate(24 * time.Hour)
+	for name, tt := range map[string]struct {
+		last      string
+		resources int
+		want      int
+	}{
+		"a new account":                    {"", 500, 14},
+		"a new account without resources":  {"", 0, 14},
+		"a new account of 100,000":         {"", 100_000, 7},
+		"a new account of a million":       {"", 1_000_000, 1},
+		"the night after a collection":     {measurement.DayOf(yesterday.AddDate(0, 0, -1)), 500, 1},
+		"five nights after":                {measurement.DayOf(yesterday.AddDate(0, 0, -5)), 500, 5},
+		"a day that nobody could have set": {"soon", 500, 14},
+	} {
+		if got := daysSince(tt.last, yesterday, tt.resources); got != tt.want {
+			t.Errorf("%s: %d days, want %d", name, got, tt.want)
+		}
 	}
 }
 
@@ -107,7 +166,7 @@ func TestMeasuring_LeavesOutWhatIsTerminated(t *testing.T) {
 	s.setSettings(settings{"size": "100", "regions": "1", "stopped": "0", "kinds": "aws-rds", "vanish": "1"})
 	s.clk.Advance(time.Hour)
 	s.runPass(discovery.Succeeded)
-	found := apitest.Value(s.newWorker().measurableAfter(s.ctx, org, s.account.ID, ""))(s)
+	found := apitest.Value(s.newWorker().measurableAfter(s.ctx, org, s.account.ID, after{"", 100}))(s)
 	if len(found) != 0 ||
 		len(apitest.Value(inventory.New(s.Platform).FindResources(s.ctx, org,
 			inventory.List{Filter: inventory.Filter{Sight: inventory.SeeEverything()}}))(s)) == 0 {

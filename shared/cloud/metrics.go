@@ -79,12 +79,16 @@ type Metered interface {
 // resources, so each resource has its turn every second night, which halves the calls of a night.
 const azureDays = 2
 
-// MeasuredDays returns how many days up to and including this one a nightly collection requests for a resource: 1 for
-// a type that is measured daily. For a type that is measured less often it returns several days when it is the
-// resource's turn, else 0.
-func MeasuredDays(kind, uid string, day time.Time) int {
-	if !strings.HasPrefix(kind, "azure-") {
-		return 1
+// MeasuredDays returns how many days up to and including this one a collection requests for a resource. since is the
+// number of days since the last collection of the account, so 1 in most nights: then it is 1 for a type that is
+// measured daily, and for a type that is measured less often several days when it is the resource's turn, else 0.
+// Missed days are made up for, with the days whose turn was missed.
+func MeasuredDays(kind, uid string, day time.Time, since int) int {
+	switch {
+	case !strings.HasPrefix(kind, "azure-"):
+		return since
+	case since > 1:
+		return since + azureDays - 1
 	}
 	h := fnv.New32a()
 	_, _ = h.Write([]byte(uid))

@@ -102,15 +102,15 @@ func TestMetrics_OfAzureAreAskedEverySecondNightForTwoDays(t *testing.T) {
 	for night := range 4 {
 		due := 0
 		for n := range 10_000 {
-			switch days := MeasuredDays("azure-vm", fmt.Sprint("vm-", n), day.AddDate(0, 0, night)); days {
+			switch days := MeasuredDays("azure-vm", fmt.Sprint("vm-", n), day.AddDate(0, 0, night), 1); days {
 			case 2:
 				due++
 			case 0:
 			default:
 				t.Fatalf("%d days", days)
 			}
-			if a, b := MeasuredDays("azure-vm", fmt.Sprint("vm-", n), day.AddDate(0, 0, night)),
-				MeasuredDays("azure-vm", fmt.Sprint("vm-", n), day.AddDate(0, 0, night+1)); a+b != 2 {
+			if a, b := MeasuredDays("azure-vm", fmt.Sprint("vm-", n), day.AddDate(0, 0, night), 1),
+				MeasuredDays("azure-vm", fmt.Sprint("vm-", n), day.AddDate(0, 0, night+1), 1); a+b != 2 {
 				t.Fatalf("%d and %d days in two nights; want two, once", a, b)
 			}
 		}
@@ -118,7 +118,10 @@ func TestMetrics_OfAzureAreAskedEverySecondNightForTwoDays(t *testing.T) {
 			t.Errorf("night %d: %d calls for %d machines; want 120 at most", night, calls, due)
 		}
 	}
-	if n := MeasuredDays("aws-ec2", "i-1", day); n != 1 {
+	if n := MeasuredDays("aws-ec2", "i-1", day, 1); n != 1 {
 		t.Errorf("%d days of AWS; want 1", n)
+	}
+	if n := MeasuredDays("azure-vm", "vm-1", day, 3); n != 4 {
+		t.Errorf("%d days of Azure after two missed nights; want 4, the last of which may have been another's turn", n)
 	}
 }

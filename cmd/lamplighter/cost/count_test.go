@@ -175,6 +175,8 @@ func TestMeasure_CountsEachKindOfWork(t *testing.T) {
 			"no linking of a request that only reads":   linking(m.Requests["GET /resource-groups"]) == 0,
 			"prices, fetched each night":                m.Costs.Shared.Units["pricesync"].WriteUnits >= days,
 			"the first import with the first discovery": m.First.Puts > 0,
+			"the metrics of the days before the first night": m.First.Units["discovery"].WriteUnits >
+				3*m.Collection.Units["discovery"].WriteUnits,
 		} {
 			if !ok {
 				t.Errorf("not counted: %s", what)

@@ -136,7 +136,7 @@ func add(out, more map[string]int, times int) {
 
 // Measured is the usage of one organization of a size.
 type Measured struct {
-	First         Sample // the first discovery of an account, and the import of its bills
+	First         Sample // the first discovery of an account, the import of its bills, and the metrics of 14 days
 	Pass          Sample // a pass over an account without changes
 	Collection    Sample // a pass that also collects the metrics of the day before
 	Bulks         Sample // Pairs stops and starts of a group, from the requests to their ends and notifications

@@ -40,7 +40,18 @@ func Start(t *testing.T) *Service {
 	}
 	log := slog.New(slog.NewJSONHandler(&s.Log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	s.Env = testenv.Start(t, testenv.Setup{Clock: s.Clock, Log: log})
+	t.Cleanup(func() { s.tellErrors(t) })
 	return s
+}
+
+// tellErrors shows the errors that the service has logged, if the test failed: its answers do not contain them.
+func (s *Service) tellErrors(t *testing.T) {
+	t.Helper()
+	for line := range strings.Lines(s.Log.String()) {
+		if t.Failed() && strings.Contains(line, `"level":"ERROR"`) {
+			t.Logf("the service logged: %.2000s", line)
+		}
+	}
 }
 
 // LogBuffer is a buffer that goroutines may write to at the same time.

@@ -19,7 +19,7 @@ func BenchmarkEvaluateInstances(b *testing.B) {
 	s.price("0.01")
 	history := machineLoad("aws-ec2", 14, weekdayLoad)
 	w := newWorker(f.Platform, nil)
-	s.end, s.now = patternEnd, patternEnd
+	s.inputs.end, s.now = patternEnd, patternEnd
 	s.tables = &priceTables{ctx: f.In(org), prices: w.prices}
 	settling, err := w.rows.Begin(f.In(org), org, recommendation.Pass{ID: "p", At: s.now})
 	f.Must(err)

@@ -90,6 +90,7 @@ func derivedFacts(kind string, rules []compiledRule) []*derivation {
 func (e *evaluator) begin(r *record, stored []byte, history func(string) measurement.History) (*subject, error) {
 	e.current = subject{
 		inputs: e.inputs, Resource: r.Resource, facts: e.subject.Facts, history: history, rollups: &e.rollups,
+		end: e.end,
 	}
 	s := &e.current
 	if err := s.facts.ReadRecord(stored); err != nil {
@@ -128,6 +129,18 @@ func (e *evaluator) evaluate(r *compiledRule, s *subject, content content) recom
 	case condition.True:
 	}
 	return e.verified(r, s, f)
+}
+
+// wasTrue reports whether a condition that is true is also true with the metrics up to the day before.
+func (e *evaluator) wasTrue(r *compiledRule, s *subject) bool {
+	defer e.readMetricsUntil(s, e.end)
+	e.readMetricsUntil(s, e.end.AddDate(0, 0, -1))
+	return e.subject.Evaluate(r.condition, r.condition.Default()).Truth == condition.True
+}
+
+func (e *evaluator) readMetricsUntil(s *subject, end time.Time) {
+	s.readMetricsUntil(end)
+	e.subject.Metrics.Reset(s)
 }
 
 // verified completes the finding of a true condition: with evidence and saving. Rules about money skip young resources

@@ -143,24 +143,46 @@ func (f *fixture) instance(uid string) cloud.Resource {
 	return r
 }
 
+// rowsOf returns the rows of a rule: resource, status, saving, window, and whether the window has enough points.
+func (f *fixture) rowsOf(rule string) string {
+	f.Helper()
+	var out []string
+	for _, r := range apitest.Rows[recommendation.Row](f.Fixture, recommendation.RowPKs(org)...) {
+		if r.RuleID == rule {
+			out = append(out, fmt.Sprint(r.ResourceUID, " ", r.Status, " ", r.Savings.Net.Fixed(2), " ",
+				r.Evidence.Window, " ", r.Evidence.Points > 300))
+		}
+	}
+	return strings.Join(out, "; ")
+}
+
 func TestEvaluate_ARuleWithMetricsOpensOnTheSecondDay(t *testing.T) {
 	f := newFixture(t)
 	f.discover("aws-ec2", f.instance("i-idle"), f.instance("i-busy"))
 	f.bill(map[string]string{"i-idle": "2.4", "i-busy": "2.4"})
-	for range 2 {
-		f.measure("i-idle", "aws-ec2", 20, func(time.Time, cloud.Measure) float64 { return 1 })
+	since := f.Clock.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, -14)
+	for _, status := range []string{"candidate", "open"} {
+		f.measure("i-idle", "aws-ec2", 20, func(at time.Time, _ cloud.Measure) float64 {
+			if at.Before(since) {
+				return 60
+			}
+			return 1
+		})
 		f.measure("i-busy", "aws-ec2", 20, func(time.Time, cloud.Measure) float64 { return 60 })
 		f.evaluate()
+		f.Equal("rows of aws-ec2-idle", f.rowsOf("aws-ec2-idle"), "i-idle "+status+" 72.00 14d true")
 		f.Clock.Advance(24 * time.Hour)
 	}
-	var open []string
-	for _, r := range apitest.Rows[recommendation.Row](f.Fixture, recommendation.RowPKs(org)...) {
-		if r.RuleID == "aws-ec2-idle" {
-			open = append(open, fmt.Sprint(r.ResourceUID, " ", r.Status, " ", r.Savings.Net.Fixed(2), " ",
-				r.Evidence.Window, " ", r.Evidence.Points > 300))
-		}
-	}
-	f.Equal("rows of aws-ec2-idle", strings.Join(open, "; "), "i-idle open 72.00 14d true")
+}
+
+// The stored metrics tell of both days, as on the first day after a connection.
+func TestEvaluate_ARuleWithMetricsOpensAtOnceIfItWasTrueTheDayBefore(t *testing.T) {
+	f := newFixture(t)
+	f.discover("aws-ec2", f.instance("i-idle"))
+	f.bill(map[string]string{"i-idle": "2.4"})
+	f.measure("i-idle", "aws-ec2", 14, func(time.Time, cloud.Measure) float64 { return 1 })
+	f.evaluate()
+	f.Equal("rows of aws-ec2-idle", f.rowsOf("aws-ec2-idle"), "i-idle open 72.00 14d true")
 }
 
 func TestEvaluate_AFailureInOneOrganizationDoesNotStopTheOthers(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"lamplighter.dev/shared/cloud"
@@ -141,9 +142,15 @@ func (e *evaluation) evaluateItem(it table.Item) error {
 	}
 	known := e.settling.RulesOf(r.ID)
 	for i := range of.rules {
-		if rule := &of.rules[i]; !e.stateOnly || rule.isState() {
-			e.keep(of.evaluate(rule, s, r.Content), known)
+		rule := &of.rules[i]
+		if e.stateOnly && !rule.isState() {
+			continue
 		}
+		f := of.evaluate(rule, s, r.Content)
+		if f.Outcome == recommendation.True && f.Metrics && !slices.Contains(known, rule.ID) {
+			f.TrueBefore = of.wasTrue(rule, s)
+		}
+		e.keep(f, known)
 	}
 	return errors.Join(e.historyErr, e.in.tables.err)
 }

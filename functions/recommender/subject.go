@@ -25,9 +25,15 @@ type subject struct {
 	rollups *condition.Rollups // of the evaluator; it holds the measurements once they are read
 	history func(uid string) measurement.History
 
+	end  time.Time         // the first moment after the last day of metrics that are read
 	tags map[string]string // of lowerTags, with smart tags; nil before the first use
 	used measurement.History
 	read bool // used is of this resource
+}
+
+// readMetricsUntil lets metrics be computed of the days before end, from now on.
+func (s *subject) readMetricsUntil(end time.Time) {
+	s.end, s.read = end, false
 }
 
 // since returns when the resource was created, or else first seen.

@@ -28,6 +28,9 @@ type Finding struct {
 
 	// Metrics says that the condition reads metrics: its row opens when the condition is true on a second day.
 	Metrics bool
+	// TrueBefore says, beside Metrics, that the condition is also true with the metrics up to the day before: the row
+	// opens at once.
+	TrueBefore bool
 	// Followed says, beside False, that the facts have changed to what was recommended: the row is applied.
 	Followed bool
 	// Missing are the facts that made the condition unknown.

@@ -122,7 +122,8 @@ func (r *Row) verifyApplied(f *Finding, p Pass) bool {
 // begin opens an episode, or makes a candidate of the first day of a rule with metrics.
 func (r *Row) begin(f *Finding, p Pass) bool {
 	day := p.At.UTC().Format(time.DateOnly)
-	if f.Metrics && r.TrueDay == "" {
+	needsDays := f.Metrics && !f.TrueBefore
+	if needsDays && r.TrueDay == "" {
 		r.TrueDay = day
 		if r.Status == "" {
 			r.create(f, p)
@@ -130,7 +131,7 @@ func (r *Row) begin(f *Finding, p Pass) bool {
 		}
 		return true
 	}
-	if f.Metrics && r.TrueDay == day {
+	if needsDays && r.TrueDay == day {
 		return false
 	}
 	if r.Status == "" {

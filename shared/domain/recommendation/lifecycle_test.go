@@ -240,6 +240,14 @@ func TestAdvance_TwoEvaluationsOfOneDayAreOneDay(t *testing.T) {
 	}
 }
 
+func TestAdvance_MetricsOfTwoDaysOpenARowAtOnce(t *testing.T) {
+	h := &history{at: start}
+	f := change(idle(), func(f *Finding) { f.Metrics, f.TrueBefore = true, true })
+	if h.find(f); h.row.Status != Open || h.row.Episode != 1 {
+		t.Errorf("%s", h.row.Status)
+	}
+}
+
 func TestAdvance_AFalseDayForgetsTheFirstTrueOne(t *testing.T) {
 	h := reach(t, Candidate)
 	h.find(change(idle(), outcome(False)))

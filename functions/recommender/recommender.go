@@ -185,12 +185,12 @@ func (r *runner) whole(ctx context.Context, did *Evaluated) error {
 	return err
 }
 
-// firstPass marks the pass that follows the first discovery. The daily pass of that day is still to come.
-const firstPass = "first"
+// firstPass marks the pass that follows the first discovery, with its day. The daily pass of that day is still to come.
+func firstPass(at time.Time) string { return "first-" + dayOf(at) }
 
 // dueDay returns the day that a due pass over everything marks, or "" if none is due: once a day, when yesterday's
 // metrics and bills of all connected accounts are in, at 08:00 UTC at the latest; and at once after the first
-// discovery.
+// discovery. On the day of the first discovery the daily pass waits for metrics and bills however late it is.
 func (r *runner) dueDay(ctx context.Context) (string, error) {
 	now := r.Clock.Now().UTC()
 	if r.state.Day == dayOf(now) {
@@ -200,7 +200,8 @@ func (r *runner) dueDay(ctx context.Context) (string, error) {
 	if err != nil || len(accounts) == 0 {
 		return "", fault.Wrap("list the accounts", err)
 	}
-	in := now.Hour() >= latest
+	first := r.state.Day == "" && discovered(accounts)
+	in := now.Hour() >= latest && !first && r.state.Day != firstPass(now)
 	if !in {
 		in, err = r.dataIsIn(ctx, accounts, now)
 	}
@@ -209,8 +210,8 @@ func (r *runner) dueDay(ctx context.Context) (string, error) {
 		return "", err
 	case in:
 		return dayOf(now), nil
-	case r.state.Day == "" && discovered(accounts):
-		return firstPass, nil
+	case first:
+		return firstPass(now), nil
 	}
 	return "", nil
 }

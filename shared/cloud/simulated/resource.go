@@ -76,6 +76,7 @@ func (s *settings) describeNode(n node, h history, now time.Time) cloud.Resource
 	if r.Facts = s.factsOf(n); r.Type == cloud.KubernetesNode {
 		s.describeKubernetesNode(n, h, now, &r)
 	}
+	s.completeFacts(n, &r)
 	if gib, sized := r.Facts["size_gb"].(float64); sized {
 		r.Capacity = map[string]int64{"sizeGiB": int64(gib)}
 	}

@@ -31,6 +31,8 @@ import (
 //	bills               how it is billed: "cur" (legacy CUR, csv.gz), "focus" (FOCUS, csv.gz) or "none"
 //	                    (cur when the account number is even, else focus)
 //	billedMonths        number of months with bills, the current month included (13, the most)
+//	facts               "complete": the kinds of AWS that can be started and stopped have all facts that AWS tells of
+//	                    them, and one resource in five has planted waste or a planted weakness ("basic")
 //
 // and the faults, all off by default. A rate is the share of calls or resources that it hits, 0 to 1:
 //
@@ -48,12 +50,14 @@ import (
 //	billFault           the fault of bills: "truncated", "brokenRow", "wrongMonth", "rows", "total", "missingFile"
 //	billFaultMonth      the month of the fault ("2026-03"; the newest)
 type settings struct {
-	number  string // account number
-	key     uint64 // hash of account number and seed: distinguishes this cloud from others
-	label   string // of each resource, empty for none
-	counts  [][]int
-	regions []string
-	named   []string // by the account
+	number string // account number
+	key    uint64 // hash of account number and seed: distinguishes this cloud from others
+	label  string // of each resource, empty for none
+	// complete adds the facts of completions
+	complete bool
+	counts   [][]int
+	regions  []string
+	named    []string // by the account
 
 	latency    time.Duration
 	limited    bool
@@ -82,6 +86,7 @@ func parseSettings(a cloud.Account) (settings, error) {
 	s.regions, s.stopped = r.readRegions(), r.readRate("stopped", 0.14, 1)
 	s.limited, s.billing = r.readFlag("limits"), r.readBilling(s.number)
 	s.faults, s.clusterStatus, s.organisation = r.readFaults(), r.clusterStatus(), r.readOrganisation()
+	s.complete = r.readChoice("facts", "basic", "complete") == "complete"
 	wanted := r.readKinds()
 	s.counts = apportionKinds(r.readInteger("size", 200, 0, 5_000_000), len(s.regions), wanted)
 	s.addNodes(wanted)
@@ -173,6 +178,15 @@ func (r *reader) readText(name, otherwise string) string {
 		return v
 	}
 	return otherwise
+}
+
+// readChoice reads one of some texts; the first is that of an unset setting.
+func (r *reader) readChoice(name string, all ...string) string {
+	v := r.readText(name, all[0])
+	if !slices.Contains(all, v) {
+		r.failReading(name, v, "one of "+strings.Join(all, ", "))
+	}
+	return v
 }
 
 func (r *reader) readInteger(name string, otherwise, least, most int) int {

@@ -155,7 +155,10 @@ func All() []Function {
 
 // described describes everything that is in All, itself too.
 func described(p *platform.Platform) *rest.Group {
-	return description.Operations(p, func() ([]byte, error) { return Describe(p).YAML(), nil })
+	return description.Operations(p, description.Source{
+		YAML: func() ([]byte, error) { return Describe(p).YAML(), nil },
+		JSON: func() ([]byte, error) { return Describe(p).JSON(), nil },
+	})
 }
 
 // Describe returns the interface description of the whole service. It asks nothing of p, whose fields may be empty.

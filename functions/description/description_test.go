@@ -22,7 +22,9 @@ import (
 func mountGroup() (http.Handler, *rest.API) {
 	var api *rest.API
 	p := &platform.Platform{Settings: platform.Settings{Version: "v1.2.3"}}
-	h, api := rest.Mount(p, description.Operations(p, func() ([]byte, error) { return api.YAML(), nil }))
+	h, api := rest.Mount(p, description.Operations(p, description.Source{
+		YAML: func() ([]byte, error) { return api.YAML(), nil }, JSON: func() ([]byte, error) { return api.JSON(), nil },
+	}))
 	return h, api
 }
 
@@ -64,6 +66,9 @@ func TestFile(t *testing.T) {
 	p := &platform.Platform{}
 	h, _ := rest.Mount(p, description.Operations(p, description.FileSource(path)))
 	if w := get(h, "/openapi.json"); w.Body.String() != `{"info":{"title":"x"},"openapi":"3.1.0"}` {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	if w := get(h, "/openapi.yaml"); w.Body.String() != "openapi: 3.1.0\ninfo: {title: x}\n" {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 	h, _ = rest.Mount(p, description.Operations(p, description.FileSource(path+".none")))

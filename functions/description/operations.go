@@ -18,19 +18,29 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Source returns the interface description as YAML. It is called once, at the first request that needs it: in a
-// process that serves all groups, the description is complete only after all groups, including this one, are mounted.
-type Source func() ([]byte, error)
+// Source returns the interface description in one format each. Each is called once, at the first request that needs it:
+// in a process that serves all groups, the description is complete only after all groups, including this one, are
+// mounted, and writing it takes most of a second.
+type Source struct {
+	YAML, JSON func() ([]byte, error)
+}
 
-// FileSource returns the description in the file at path. In AWS the file lies beside the function's bootstrap.
+// FileSource returns the description in the YAML file at path. In AWS the file lies beside the function's bootstrap.
 func FileSource(path string) Source {
-	return func() ([]byte, error) {
+	read := sync.OnceValues(func() ([]byte, error) {
 		b, err := os.ReadFile(path) //nolint:gosec // the function's own file
 		if err != nil {
 			return nil, fmt.Errorf("read interface description: %w", err)
 		}
 		return b, nil
-	}
+	})
+	return Source{YAML: read, JSON: func() ([]byte, error) {
+		b, err := read()
+		if err != nil {
+			return nil, err
+		}
+		return convertToJSON(b)
+	}}
 }
 
 // Health is the answer of GET /healthz.
@@ -46,21 +56,14 @@ type none struct{}
 // tag.
 func Operations(p *platform.Platform, s Source) *rest.Group {
 	g := rest.NewGroup("")
-	d := sync.OnceValues(func() (documents, error) { return readDocuments(s) })
 	rest.Handle(g, rest.Op{
 		ID: "getHealth", Method: http.MethodGet, Path: "/healthz", Public: true,
 		Summary: "Get the health of the service",
 	}, func(context.Context, *none) (Health, error) { return Health{"ok", p.Settings.Version}, nil })
 	addDocument(g, rest.Op{ID: "getInterfaceJSON", Path: "/openapi.json", Produces: "application/json"},
-		func() ([]byte, error) {
-			v, err := d()
-			return v.json, err
-		})
+		sync.OnceValues(s.JSON))
 	addDocument(g, rest.Op{ID: "getInterfaceYAML", Path: "/openapi.yaml", Produces: "application/yaml"},
-		func() ([]byte, error) {
-			v, err := d()
-			return v.yaml, err
-		})
+		sync.OnceValues(s.YAML))
 	rest.Handle(g, rest.Op{
 		ID: "getDocs", Method: http.MethodGet, Path: "/docs", Public: true, Produces: htmlpage.ContentType,
 		Summary:     "Show the interface description as a page",
@@ -81,21 +84,14 @@ func addDocument(g *rest.Group, op rest.Op, body func() ([]byte, error)) {
 	})
 }
 
-// documents is the description in both formats.
-type documents struct{ yaml, json []byte }
-
-func readDocuments(s Source) (documents, error) {
-	b, err := s()
-	if err != nil {
-		return documents{}, err
-	}
+func convertToJSON(document []byte) ([]byte, error) {
 	var v any
-	if err := yaml.Unmarshal(b, &v); err != nil {
-		return documents{}, fmt.Errorf("parse interface description: %w", err)
+	if err := yaml.Unmarshal(document, &v); err != nil {
+		return nil, fmt.Errorf("parse interface description: %w", err)
 	}
 	j, err := json.Marshal(v)
 	if err != nil {
-		return documents{}, fmt.Errorf("write interface description as JSON: %w", err)
+		return nil, fmt.Errorf("write interface description as JSON: %w", err)
 	}
-	return documents{b, j}, nil
+	return j, nil
 }

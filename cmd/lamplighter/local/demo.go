@@ -93,7 +93,8 @@ func (s *Service) Demo(ctx context.Context, base string) (Demo, error) {
 
 // fillDemo makes the data of the demo's organization where it is missing, and returns a running resource.
 func (s *Service) fillDemo(ctx context.Context, c *Client, org string) (DemoResource, error) {
-	if err := c.connect(ctx); err != nil {
+	connected, err := c.connect(ctx)
+	if err != nil {
 		return DemoResource{}, fmt.Errorf("connect the demo accounts: %w", err)
 	}
 	if err := s.awaitDiscovery(ctx, org); err != nil {
@@ -102,7 +103,25 @@ func (s *Service) fillDemo(ctx context.Context, c *Client, org string) (DemoReso
 	if err := s.seedCosts(ctx, c, org); err != nil {
 		return DemoResource{}, fmt.Errorf("make what the demo's costs are of: %w", err)
 	}
+	if err := c.measure(ctx, connected); err != nil {
+		return DemoResource{}, fmt.Errorf("collect the metrics of the demo: %w", err)
+	}
 	return c.oneRunning(ctx)
+}
+
+// measure discovers accounts once more, which collects their metrics of two weeks: the rules of recommendations read
+// them. The schedule would do it within six hours.
+func (c *Client) measure(ctx context.Context, accounts []string) error {
+	for _, id := range accounts {
+		err := c.Do(ctx, http.MethodPost, "/cloud-accounts/"+id+"/discover", nil, nil)
+		if e, ok := errors.AsType[*StatusError](err); ok && e.Status == http.StatusConflict {
+			continue // the schedule was faster
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // enter logs in as the demo user and returns the id of the organization. It makes an organization if the user has
@@ -123,24 +142,26 @@ func (c *Client) enter(ctx context.Context, password string) (string, error) {
 	return org, err
 }
 
-// connect connects the demo's accounts, unless one is connected.
-func (c *Client) connect(ctx context.Context) error {
+// connect connects the demo's accounts, unless one is connected, and returns the ids of those that it connected.
+func (c *Client) connect(ctx context.Context) (ids []string, err error) {
 	var accounts struct {
 		Total int `json:"total"`
 	}
 	if err := c.Do(ctx, http.MethodGet, "/cloud-accounts", nil, &accounts); err != nil || accounts.Total > 0 {
-		return err
+		return nil, err
 	}
 	for _, a := range demoAccounts {
-		if _, err := c.create(ctx, "/cloud-accounts", map[string]any{
+		id, err := c.create(ctx, "/cloud-accounts", map[string]any{
 			"provider": simulated.Name, "cloudAccountID": a.NativeID, "name": a.name,
 			"authMethod": simulated.AuthMethod, "permissionLevel": "read_write",
 			"credentials": a.Credentials,
-		}); err != nil {
-			return err
+		})
+		if err != nil {
+			return nil, err
 		}
+		ids = append(ids, id)
 	}
-	return nil
+	return ids, nil
 }
 
 // The longest wait for the first discoveries, and the pause between two looks. A discovery of the demo takes less than

@@ -38,7 +38,7 @@ var realWaits = map[string]struct {
 		1,
 		"the earlier version is a process of its own, which is asked whether it has done its work",
 	},
-	"cmd/lamplighter/cost/measure_test.go":         {3, "in a bubble of synctest, where no real time passes"},
+	"cmd/lamplighter/cost/measure_test.go":         {4, "in a bubble of synctest, where no real time passes"},
 	"cmd/lamplighter/cost/measurecosts_test.go":    {4, "in a bubble of synctest, where no real time passes"},
 	"cmd/lamplighter/cost/measurerequests_test.go": {1, "in a bubble of synctest, where no real time passes"},
 	"cmd/lamplighter/testenv/ahead.go":             {1, "what is done each minute keeps to the machine's clock"},

@@ -66,10 +66,13 @@ var metricDerivations = []metricDerivation{
 	}},
 }
 
+// allDerivations are the derivations of all groups.
+var allDerivations = slices.Concat(factDerivations, sizeDerivations)
+
 // derivationOf returns how a fact of a type is derived, or nil.
 func derivationOf(kind, fact string) *derivation {
-	for i := range factDerivations {
-		if d := &factDerivations[i]; d.fact == fact && appliesTo(d.types, kind) {
+	for i := range allDerivations {
+		if d := &allDerivations[i]; d.fact == fact && appliesTo(d.types, kind) {
 			return d
 		}
 	}

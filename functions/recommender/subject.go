@@ -28,6 +28,9 @@ type subject struct {
 	tags map[string]string // of lowerTags, with smart tags; nil before the first use
 	used measurement.History
 	read bool // used is of this resource
+
+	indexed     string // of indexedFacts
+	indexedRead bool
 }
 
 // since returns when the resource was created, or else first seen.

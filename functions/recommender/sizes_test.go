@@ -116,13 +116,19 @@ func TestReplacement_IsTheCheapestOfTheSameSize(t *testing.T) {
 			}, "m6g.large.search", "",
 		},
 		"of a machine of Azure": {
-			"azure-vm", "Standard_DS2_v2", "newer_size", cloud.Facts{"os_type": "Linux", "priority": "Regular"},
-			map[string]string{"vm/Standard_DS2_v2/linux": "0.146", "vm/Standard_D2s_v3/linux": "0.096"},
+			"azure-vm", "Standard_DS2_v2", "newer_size",
+			cloud.Facts{"os_type": "Linux", "priority": "Regular"},
+			map[string]string{
+				"vm/Standard_DS2_v2/linux": "0.146", "vm/Standard_D2s_v3/linux": "0.096",
+			},
 			"Standard_D2s_v3", "",
 		},
 		"of spare capacity unknown: its price moves": {
-			"azure-vm", "Standard_DS2_v2", "newer_size", cloud.Facts{"os_type": "Linux", "priority": "Spot"},
-			map[string]string{"vm/Standard_DS2_v2/linux": "0.146", "vm/Standard_D2s_v3/linux": "0.096"},
+			"azure-vm", "Standard_DS2_v2", "newer_size",
+			cloud.Facts{"os_type": "Linux", "priority": "Spot"},
+			map[string]string{
+				"vm/Standard_DS2_v2/linux": "0.146", "vm/Standard_D2s_v3/linux": "0.096",
+			},
 			nil, unpriced,
 		},
 		"of a pool of machines": {"azure-aks-nodepool", "Standard_D2s_v5", "arm_size", nil, map[string]string{
@@ -130,10 +136,12 @@ func TestReplacement_IsTheCheapestOfTheSameSize(t *testing.T) {
 		}, "Standard_D2ps_v5", ""},
 		"the cheaper series of Google": {
 			"gcp-compute", "n2-standard-4", "e2_type",
-			cloud.Facts{"spot": false, "gpu_count": 0.0, "local_ssd_count": 0.0, "os_license": ""}, map[string]string{
+			cloud.Facts{"spot": false, "gpu_count": 0.0, "local_ssd_count": 0.0, "os_license": ""},
+			map[string]string{
 				"compute/n2/core": "0.031", "compute/n2/ram": "0.004", "compute/e2/core": "0.022",
 				"compute/e2/ram": "0.003",
-			}, "e2-standard-4", "",
+			},
+			"e2-standard-4", "",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/rule"
 	"lamplighter.dev/shared/testkit/clouds/cloudtest"
@@ -64,7 +65,10 @@ func missingOfRule(r *rule.Rule) (missing, derived []string) {
 		}
 	}
 	for _, name := range refs.Settings {
-		missing = append(missing, "org."+name) // no operation sets it yet
+		missing = append(missing, "org."+name)
+		if _, stored := settingsOf(identity.Preferences{})[name]; stored {
+			derived = append(derived, "org."+name)
+		}
 	}
 	return missing, derived
 }

@@ -11,6 +11,7 @@ import (
 	"lamplighter.dev/shared/domain/pricing"
 	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/domain/smarttag"
+	"lamplighter.dev/shared/engine/table"
 )
 
 // inputs are the data of an organization that derivations and savings read beside a resource's own record. They are
@@ -28,6 +29,7 @@ type inputs struct {
 	cheapest   map[sizeQuery]sizeAnswer // types that replace others, by what was asked
 	dates      map[string]time.Time     // the first moments of days, by their names
 	priceFacts map[string]any           // of the subject under evaluation; reused
+	settings   map[string]any           // of the organization, as conditions read them; nil if they are unknown
 }
 
 // parts is what belongs to a resource: its disks with their size, and how many resources have it for their parent.
@@ -68,6 +70,7 @@ func (in *inputs) dateOf(name string) time.Time {
 
 // sources are the stores that inputs come from.
 type sources struct {
+	table     table.Store
 	inventory *inventory.Store
 	schedules *scheduling.Store
 	costs     *cost.Store
@@ -81,6 +84,10 @@ func (s *sources) read(ctx context.Context, org string, now time.Time) (*inputs,
 	in := &inputs{
 		now: now, end: now.UTC().Truncate(day), parts: map[string]parts{}, machines: map[string]machine{},
 		dates: map[string]time.Time{}, cheapest: map[sizeQuery]sizeAnswer{}, priceFacts: map[string]any{},
+	}
+	var err error
+	if in.settings, err = readSettings(ctx, s.table, org); err != nil {
+		return nil, err
 	}
 	state, err := s.tags.Read(ctx, org)
 	if err != nil {

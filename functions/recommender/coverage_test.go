@@ -18,12 +18,14 @@ import (
 var update = flag.Bool("update", false, "write docs/rule-coverage.md")
 
 // describedBeside are facts that listings report of types which the table of package cloudtest does not have. The
-// tests of others.go in shared/cloud/aws and shared/cloud/azure hold them against the providers' answers.
+// tests of others.go in shared/cloud/aws and shared/cloud/azure, and of docfacts.go in shared/cloud/gcp, hold them
+// against the providers' answers.
 var describedBeside = map[string][]string{
 	"aws-ecr":          {"size_gb", "untagged_gb", "last_pull_at", "lifecycle", "scan_on_push"},
 	"aws-sqs":          {"dead_letter", "is_dead_letter", "wait_seconds"},
 	"azure-nic":        {"attached"},
 	"azure-natgateway": {"subnet_count"},
+	"gcp-firewall":     {"enabled", "direction", "world_open", "ports", "logging"},
 }
 
 // designed are the figures of the design: rules that are decidable today, and with derivations from stored data.

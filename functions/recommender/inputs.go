@@ -49,14 +49,17 @@ type databaseMember struct {
 // disk is a disk of a machine: its native id and its id.
 type disk struct{ uid, id string }
 
-// machine is the state of a resource that has disks.
+// machine is the state of a resource that has disks or addresses.
 type machine struct {
 	status cloud.Status
 	since  time.Time
 }
 
 // diskTypes are the types of disks whose record names their machine.
-var diskTypes = map[string]bool{"aws-ebs": true, "azure-disk": true}
+var diskTypes = map[string]bool{"aws-ebs": true, "azure-disk": true, "gcp-disk": true}
+
+// machineTypes are the types of machines whose state others depend on.
+var machineTypes = map[string]bool{cloud.AWSEC2: true, "azure-vm": true, "gcp-compute": true}
 
 // dateOf returns the first moment of a day by its name. It parses each name once.
 func (in *inputs) dateOf(name string) time.Time {
@@ -140,7 +143,7 @@ func (s *sources) readScheduled(ctx context.Context, org string) (map[string]boo
 
 // join counts a resource as a part of its parent, and keeps the state of machines.
 func (in *inputs) join(r inventory.IndexedResource) {
-	if r.Type == cloud.AWSEC2 || r.Type == "azure-vm" {
+	if machineTypes[r.Type] {
 		in.machines[r.UID] = machine{r.Status, r.StatusAt}
 	}
 	if r.ParentUID == "" {

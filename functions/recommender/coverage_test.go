@@ -48,6 +48,9 @@ func missingOfRule(r *rule.Rule) (missing, derived []string) {
 	refs := rule.ReferencesOf(r.Condition)
 	if k, known := cloud.KindOf(r.Type); !strings.HasSuffix(r.Type, "*") && (!known || !listed(k)) {
 		missing = append(missing, "a listing of "+r.Type)
+		if isAccountType(r.Type) {
+			derived = append(derived, "a listing of "+r.Type)
+		}
 	}
 	for _, name := range refs.Facts {
 		if slices.Contains(recordFacts, name) || cloudtest.Reports(r.Type, name) ||

@@ -71,7 +71,7 @@ var metricDerivations = []metricDerivation{
 }
 
 // allDerivations are the derivations of all groups.
-var allDerivations = slices.Concat(factDerivations, sizeDerivations)
+var allDerivations = slices.Concat(factDerivations, sizeDerivations, accountDerivations)
 
 // derivationOf returns how a fact of a type is derived, or nil.
 func derivationOf(kind, fact string) *derivation {

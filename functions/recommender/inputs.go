@@ -24,6 +24,7 @@ type inputs struct {
 	parts      map[string]parts   // by native id of the parent
 	machines   map[string]machine // the resources that disks belong to
 	bills      bills
+	accounts   map[string]inventory.Account // by our id
 	rates      func(uid string) *pricing.HourlyRate
 	tables     *priceTables
 	cheapest   map[sizeQuery]sizeAnswer // types that replace others, by what was asked
@@ -104,6 +105,9 @@ func (s *sources) read(ctx context.Context, org string, now time.Time) (*inputs,
 	}
 	if err = s.inventory.EachIndexed(ctx, org, in.join); err != nil {
 		return nil, fmt.Errorf("join the resources of %s: %w", org, err)
+	}
+	if in.accounts, err = readAccounts(ctx, s.inventory, org); err != nil {
+		return nil, err
 	}
 	if in.bills, err = readBills(ctx, s.costs, org, now); err != nil {
 		return nil, err

@@ -18,8 +18,8 @@ type accountBill struct {
 	caches     reservedUse
 }
 
-// reservedUse is the use of machines of a kind: what is paid on demand, and at public prices all of it and the part that
-// commitments cover.
+// reservedUse is the use of machines of a kind: what is paid on demand, and at public prices all of it and the part
+// that commitments cover.
 type reservedUse struct {
 	onDemand            money.Amount
 	list, listCommitted money.Amount

@@ -3,6 +3,7 @@ package organisations
 import (
 	"context"
 	"maps"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -23,7 +24,7 @@ func TestTheOrganizationAndItsSettings(t *testing.T) {
 		"updatedAt": "2026-03-10T09:30:30Z",
 		"currency":  "USD", "mcpEnabled": false, "defaultDashboard": nil, "savingsRealism": 0.7, "anomalyMinUSD": "1",
 		"retentionMonths": 13.0, "eventAllOrNothing": false, "attributionMonths": 13.0,
-		"requireMFA": false,
+		"requireMFA": false, "requiredTags": []any{}, "allowedRegions": []any{}, "minLogDays": 0.0,
 	}
 	same := func(after string) {
 		t.Helper()
@@ -32,7 +33,7 @@ func TestTheOrganizationAndItsSettings(t *testing.T) {
 			t.Errorf("%s: %v", after, got)
 		}
 		for k, v := range want {
-			if got[k] != v {
+			if !reflect.DeepEqual(got[k], v) {
 				t.Errorf("%s: %s is %v, want %v", after, k, got[k], v)
 			}
 		}
@@ -69,6 +70,17 @@ func TestTheOrganizationAndItsSettings(t *testing.T) {
 		{`{"attributionMonths":0}`, map[string]any{"attributionMonths": 0.0}},
 		{`{"attributionMonths":36}`, map[string]any{"attributionMonths": 36.0}},
 		{`{"attributionMonths":null}`, map[string]any{"attributionMonths": 13.0}},
+		{
+			`{"requiredTags":[" Team","env","team"],"allowedRegions":["eu-west-1"],"minLogDays":365}`,
+			map[string]any{
+				"requiredTags": []any{"env", "team"}, "allowedRegions": []any{"eu-west-1"}, "minLogDays": 365.0,
+			},
+		},
+		{`{"requiredTags":[]}`, map[string]any{"requiredTags": []any{}}},
+		{
+			`{"requiredTags":null,"allowedRegions":null,"minLogDays":null}`,
+			map[string]any{"requiredTags": []any{}, "allowedRegions": []any{}, "minLogDays": 0.0},
+		},
 		{`{"mcpEnabled":false,"savingsRealism":0}`, map[string]any{"savingsRealism": 0.0}},
 		{`{"name":" Looms "}`, map[string]any{"name": "Looms"}},
 		{`{"name":"LOOMS"}`, map[string]any{"name": "LOOMS"}},
@@ -103,7 +115,9 @@ func TestSettingsThatNoOrganizationHas(t *testing.T) {
 		`{"retentionMonths":1.5}`:     "retentionMonths",
 		`{"defaultDashboard":"mine"}`: "defaultDashboard", `{"mcpEnabled":"yes"}`: "mcpEnabled",
 		`{"attributionMonths":-1}`: "attributionMonths", `{"attributionMonths":37}`: "attributionMonths",
-		`{"attributionMonths":1.5}`:   "attributionMonths",
+		`{"attributionMonths":1.5}`: "attributionMonths",
+		`{"requiredTags":[" "]}`:    "requiredTags", `{"allowedRegions":["eu west"]}`: "allowedRegions",
+		`{"minLogDays":-1}`: "minLogDays", `{"requiredTags":"team"}`: "requiredTags",
 		`{"eventAllOrNothing":"yes"}`: "eventAllOrNothing", `[]`: "", `null`: "",
 		`{"currency":"EUR","name":""}`: "name",
 	} {
@@ -113,7 +127,7 @@ func TestSettingsThatNoOrganizationHas(t *testing.T) {
 	}
 	after := h.current()
 	for k, v := range before {
-		if after[k] != v {
+		if !reflect.DeepEqual(after[k], v) {
 			t.Errorf("%s became %v", k, after[k])
 		}
 	}
@@ -164,7 +178,7 @@ func TestWhatAnOrganizationCannotBeGivenIsIgnored(t *testing.T) {
 	}
 	now := h.current()
 	if now["id"] != h.org || now["createdBy"] != "usr_ada" || now["createdAt"] != "2026-03-10T09:30:30Z" ||
-		now["currency"] != "EUR" || len(now) != 14 {
+		now["currency"] != "EUR" || len(now) != 17 {
 		t.Errorf("%v", now)
 	}
 	row, err := table.Read[identity.OrganisationRecord](table.WithOrg(t.Context(), h.org), h.Table,

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
@@ -47,5 +48,41 @@ func (c ChangedOrganisation) checkSettings() error {
 		return fault.New(fault.Invalid, "anomalyMinUSD: %.16q is no decimal from 0 to 999999999.99, such as 1 or 2.50",
 			a.Value)
 	}
+	return c.checkRuleSettings()
+}
+
+// regionText matches what may be the name of a region: eu-central-1, westeurope, europe-west3, global.
+var regionText = regexp.MustCompile(`^[a-zA-Z0-9-]{1,40}$`)
+
+// longestTagKey is the longest key of a tag of any provider, in characters.
+const longestTagKey = 128
+
+// checkRuleSettings refuses invalid settings of those that recommendation rules read.
+func (c ChangedOrganisation) checkRuleSettings() error {
+	for _, key := range c.RequiredTags.Value {
+		if n := utf8.RuneCountInString(strings.TrimSpace(key)); n == 0 || n > longestTagKey {
+			return fault.New(fault.Invalid, "requiredTags: %.140q is no key of a tag; keys have 1 to %d characters",
+				key, longestTagKey)
+		}
+	}
+	for _, region := range c.AllowedRegions.Value {
+		if !regionText.MatchString(region) {
+			return fault.New(fault.Invalid,
+				"allowedRegions: %.64q is no name of a region, such as eu-central-1 or westeurope", region)
+		}
+	}
 	return nil
+}
+
+// lowerTexts returns texts without surrounding spaces, in lower case, each once and in order; nil for nil.
+func lowerTexts(texts []string) []string {
+	if texts == nil {
+		return nil
+	}
+	out := make([]string, len(texts))
+	for i, t := range texts {
+		out[i] = strings.ToLower(strings.TrimSpace(t))
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }

@@ -24,6 +24,9 @@ const day = 24 * time.Hour
 type bills struct {
 	from map[string]time.Time // the first of the 30 days, by account; accounts without 30 billed days are missing
 	of   map[string][]billed  // by native id
+
+	accounts   map[string]*accountBill // by account; those without any charge are missing
+	deliveries map[string]delivery     // the last ones, by account
 }
 
 // billed is the cost of a resource in one way of purchase.
@@ -34,13 +37,16 @@ type billed struct {
 
 // readBills reads the bills of an organization. It asks once for all accounts with the same last settled day.
 func readBills(ctx context.Context, costs *cost.Store, org string, now time.Time) (bills, error) {
-	out := bills{map[string]time.Time{}, map[string][]billed{}}
+	out := bills{
+		from: map[string]time.Time{}, of: map[string][]billed{}, accounts: map[string]*accountBill{},
+	}
 	month := cost.MonthOf(now)
 	periods, err := costs.PeriodsBetween(ctx, org, month.Add(-3), month)
 	if err != nil {
 		return out, fmt.Errorf("read the billing periods of %s: %w", org, err)
 	}
 	first := firstBilled(periods)
+	out.deliveries = lastDeliveries(periods)
 	together := map[time.Time][]string{}
 	for account, last := range cost.SettledByAccount(periods) {
 		from := last.AddDate(0, 0, 1-billedDays)
@@ -49,7 +55,12 @@ func readBills(ctx context.Context, costs *cost.Store, org string, now time.Time
 		}
 	}
 	for from, accounts := range together {
-		if err = out.read(ctx, costs, org, window{from, accounts}); err != nil {
+		slices.Sort(accounts)
+		w := window{from, accounts}
+		if err = out.read(ctx, costs, org, w); err != nil {
+			return out, err
+		}
+		if err = out.readAccounts(ctx, costs, org, w); err != nil {
 			return out, err
 		}
 	}
@@ -63,7 +74,6 @@ type window struct {
 }
 
 func (b *bills) read(ctx context.Context, costs *cost.Store, org string, w window) error {
-	slices.Sort(w.accounts)
 	a, err := costs.Ask(ctx, org, cost.Question{
 		From: w.from, To: w.from.AddDate(0, 0, billedDays), Metric: cost.Effective, Daily: true, UsageOnly: true,
 		BillsOnly: true, Dims: []string{cost.ResourceDim, cost.PurchaseDim},

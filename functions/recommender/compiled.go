@@ -41,6 +41,9 @@ func (c *compiler) compileRules(kind string) ([]compiledRule, error) {
 	}
 	var out []compiledRule
 	for _, r := range rule.ForType(kind) {
+		if isAccountType(kind) && r.Type != kind {
+			continue // tags and regions are those of resources
+		}
 		one, err := c.catalogue.Compile(r)
 		if err != nil {
 			return nil, fmt.Errorf("compile the rules of %s: %w", kind, err)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/rule"
 	"lamplighter.dev/shared/testkit/clouds/cloudtest"
@@ -17,12 +18,14 @@ import (
 var update = flag.Bool("update", false, "write docs/rule-coverage.md")
 
 // describedBeside are facts that listings report of types which the table of package cloudtest does not have. The
-// tests of others.go in shared/cloud/aws and shared/cloud/azure hold them against the providers' answers.
+// tests of others.go in shared/cloud/aws and shared/cloud/azure, and of docfacts.go in shared/cloud/gcp, hold them
+// against the providers' answers.
 var describedBeside = map[string][]string{
 	"aws-ecr":          {"size_gb", "untagged_gb", "last_pull_at", "lifecycle", "scan_on_push"},
 	"aws-sqs":          {"dead_letter", "is_dead_letter", "wait_seconds"},
 	"azure-nic":        {"attached"},
 	"azure-natgateway": {"subnet_count"},
+	"gcp-firewall":     {"enabled", "direction", "world_open", "ports", "logging"},
 }
 
 // designed are the figures of the design: rules that are decidable today, and with derivations from stored data.
@@ -45,6 +48,9 @@ func missingOfRule(r *rule.Rule) (missing, derived []string) {
 	refs := rule.ReferencesOf(r.Condition)
 	if k, known := cloud.KindOf(r.Type); !strings.HasSuffix(r.Type, "*") && (!known || !listed(k)) {
 		missing = append(missing, "a listing of "+r.Type)
+		if isAccountType(r.Type) {
+			derived = append(derived, "a listing of "+r.Type)
+		}
 	}
 	for _, name := range refs.Facts {
 		if slices.Contains(recordFacts, name) || cloudtest.Reports(r.Type, name) ||
@@ -64,7 +70,10 @@ func missingOfRule(r *rule.Rule) (missing, derived []string) {
 		}
 	}
 	for _, name := range refs.Settings {
-		missing = append(missing, "org."+name) // no operation sets it yet
+		missing = append(missing, "org."+name)
+		if _, stored := settingsOf(identity.Preferences{})[name]; stored {
+			derived = append(derived, "org."+name)
+		}
 	}
 	return missing, derived
 }

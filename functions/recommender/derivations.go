@@ -25,14 +25,14 @@ var factDerivations = []derivation{
 	{"cost_30d", nil, (*subject).cost30d},
 	{"stopped_at", []string{"aws-rds", "azure-vm", "gcp-cloudsql", "aws-lightsail"}, (*subject).stoppedAt},
 	{"vm_stopped_at", []string{"azure-disk"}, (*subject).parentStoppedAt},
-	{"instance_stopped_at", []string{"aws-eip"}, (*subject).parentStoppedAt},
-	{"instance_has_schedule", []string{"aws-eip"}, func(s *subject) (any, condition.Reason) {
+	{"instance_stopped_at", []string{"aws-eip", "gcp-address"}, (*subject).parentStoppedAt},
+	{"instance_has_schedule", []string{"aws-eip", "gcp-address"}, func(s *subject) (any, condition.Reason) {
 		return s.scheduled[s.ParentUID], ""
 	}},
 	{"stopped_days_30d", []string{"aws-rds"}, (*subject).stoppedDays},
 	{"class", nil, func(s *subject) (any, condition.Reason) { return s.InstanceType, "" }},
 	{"attached_gb", []string{"aws-ec2"}, func(s *subject) (any, condition.Reason) { return s.parts[s.UID].gib, "" }},
-	{"disk_cost_30d", []string{"azure-vm"}, (*subject).diskCost30d},
+	{"disk_cost_30d", []string{"azure-vm", "gcp-compute"}, (*subject).diskCost30d},
 	{"object_count", []string{"kubernetes-namespace"}, func(s *subject) (any, condition.Reason) {
 		return float64(s.parts[s.UID].count), ""
 	}},
@@ -59,6 +59,10 @@ var metricDerivations = []metricDerivation{
 		m := s.collected("conn_max_14d") // the resource is the replica
 		return m.Value, m.Reason
 	}},
+	{"gb_day_avg_14d", []string{"aws-nat"}, (*subject).gatewayTraffic},
+	{"active_hours_day_14d", []string{"azure-sql-database"}, func(s *subject) (float64, condition.Reason) {
+		return enoughOf(countActiveHours(databaseCPU, s.measurements(), s.window()))
+	}},
 	{"total_cost_30d", []string{"aws-aurora"}, func(s *subject) (float64, condition.Reason) {
 		v, why := s.cost30d()
 		usd, _ := v.(float64)
@@ -66,10 +70,13 @@ var metricDerivations = []metricDerivation{
 	}},
 }
 
+// allDerivations are the derivations of all groups.
+var allDerivations = slices.Concat(factDerivations, sizeDerivations, accountDerivations)
+
 // derivationOf returns how a fact of a type is derived, or nil.
 func derivationOf(kind, fact string) *derivation {
-	for i := range factDerivations {
-		if d := &factDerivations[i]; d.fact == fact && appliesTo(d.types, kind) {
+	for i := range allDerivations {
+		if d := &allDerivations[i]; d.fact == fact && appliesTo(d.types, kind) {
 			return d
 		}
 	}
@@ -193,6 +200,13 @@ func (s *subject) usedCores() (float64, condition.Reason) {
 		return 0, unknownValue
 	}
 	return enoughOf(coresP97(s.Type, s.measurements(), s.window(), shape.Cores.Float64()))
+}
+
+// gatewayTraffic returns the GB that a NAT gateway processes in a day: what it sends to the internet and receives from
+// there is what AWS charges for.
+func (s *subject) gatewayTraffic() (float64, condition.Reason) {
+	m := s.collected("bytes_sum_14d")
+	return m.Value / patternDays / 1e9, m.Reason
 }
 
 // runtimeDeprecatedAt returns the date on which the runtime of a function is deprecated.

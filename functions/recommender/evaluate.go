@@ -65,6 +65,9 @@ func (in *inputs) newEvaluator(c *compiler, kind string) (*evaluator, error) {
 		return nil, err
 	}
 	e.subject.Now = in.now
+	for name, value := range in.settings {
+		e.subject.Org.Set(name, value)
+	}
 	e.rollups.Kind = kind
 	return e, nil
 }

@@ -11,41 +11,56 @@ import (
 	"lamplighter.dev/shared/domain/pricing"
 	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/domain/smarttag"
+	"lamplighter.dev/shared/engine/table"
 )
 
 // inputs are the data of an organization that derivations and savings read beside a resource's own record. They are
 // read once for a pass.
 type inputs struct {
-	now       time.Time
-	end       time.Time // the first moment after the last measured day
-	smartTags func(*inventory.Resource) map[string]string
-	scheduled map[string]bool    // native ids of resources with a schedule
-	parts     map[string]parts   // by native id of the parent
-	machines  map[string]machine // the resources that disks belong to
-	bills     bills
-	rates     func(uid string) *pricing.HourlyRate
-	tables    *priceTables
-	dates     map[string]time.Time // the first moments of days, by their names
+	now        time.Time
+	end        time.Time // the first moment after the last measured day
+	smartTags  func(*inventory.Resource) map[string]string
+	scheduled  map[string]bool    // native ids of resources with a schedule
+	parts      map[string]parts   // by native id of the parent
+	machines   map[string]machine // the resources that disks belong to
+	bills      bills
+	accounts   map[string]inventory.Account // by our id
+	rates      func(uid string) *pricing.HourlyRate
+	tables     *priceTables
+	cheapest   map[sizeQuery]sizeAnswer // types that replace others, by what was asked
+	dates      map[string]time.Time     // the first moments of days, by their names
+	priceFacts map[string]any           // of the subject under evaluation; reused
+	settings   map[string]any           // of the organization, as conditions read them; nil if they are unknown
 }
 
 // parts is what belongs to a resource: its disks with their size, and how many resources have it for their parent.
 type parts struct {
-	gib   float64
-	disks []disk
-	count int
+	gib    float64
+	disks  []disk
+	count  int
+	member databaseMember
+}
+
+// databaseMember is the machine of the instances of a database cluster.
+type databaseMember struct {
+	class, facts string // facts are inventory.IndexedFacts
+	mixed        bool   // the instances differ
 }
 
 // disk is a disk of a machine: its native id and its id.
 type disk struct{ uid, id string }
 
-// machine is the state of a resource that has disks.
+// machine is the state of a resource that has disks or addresses.
 type machine struct {
 	status cloud.Status
 	since  time.Time
 }
 
 // diskTypes are the types of disks whose record names their machine.
-var diskTypes = map[string]bool{"aws-ebs": true, "azure-disk": true}
+var diskTypes = map[string]bool{"aws-ebs": true, "azure-disk": true, "gcp-disk": true}
+
+// machineTypes are the types of machines whose state others depend on.
+var machineTypes = map[string]bool{cloud.AWSEC2: true, "azure-vm": true, "gcp-compute": true}
 
 // dateOf returns the first moment of a day by its name. It parses each name once.
 func (in *inputs) dateOf(name string) time.Time {
@@ -59,6 +74,7 @@ func (in *inputs) dateOf(name string) time.Time {
 
 // sources are the stores that inputs come from.
 type sources struct {
+	table     table.Store
 	inventory *inventory.Store
 	schedules *scheduling.Store
 	costs     *cost.Store
@@ -71,7 +87,11 @@ type sources struct {
 func (s *sources) read(ctx context.Context, org string, now time.Time) (*inputs, error) {
 	in := &inputs{
 		now: now, end: now.UTC().Truncate(day), parts: map[string]parts{}, machines: map[string]machine{},
-		dates: map[string]time.Time{},
+		dates: map[string]time.Time{}, cheapest: map[sizeQuery]sizeAnswer{}, priceFacts: map[string]any{},
+	}
+	var err error
+	if in.settings, err = readSettings(ctx, s.table, org); err != nil {
+		return nil, err
 	}
 	state, err := s.tags.Read(ctx, org)
 	if err != nil {
@@ -85,6 +105,9 @@ func (s *sources) read(ctx context.Context, org string, now time.Time) (*inputs,
 	}
 	if err = s.inventory.EachIndexed(ctx, org, in.join); err != nil {
 		return nil, fmt.Errorf("join the resources of %s: %w", org, err)
+	}
+	if in.accounts, err = readAccounts(ctx, s.inventory, org); err != nil {
+		return nil, err
 	}
 	if in.bills, err = readBills(ctx, s.costs, org, now); err != nil {
 		return nil, err
@@ -124,7 +147,7 @@ func (s *sources) readScheduled(ctx context.Context, org string) (map[string]boo
 
 // join counts a resource as a part of its parent, and keeps the state of machines.
 func (in *inputs) join(r inventory.IndexedResource) {
-	if r.Type == cloud.AWSEC2 || r.Type == "azure-vm" {
+	if machineTypes[r.Type] {
 		in.machines[r.UID] = machine{r.Status, r.StatusAt}
 	}
 	if r.ParentUID == "" {
@@ -136,21 +159,44 @@ func (in *inputs) join(r inventory.IndexedResource) {
 		p.gib += float64(r.Capacity["sizeGiB"])
 		p.disks = append(p.disks, disk{r.UID, r.ID()})
 	}
+	if r.Type == string(cloud.AWSRDS) {
+		p.member = p.member.with(r)
+	}
 	in.parts[r.ParentUID] = p
 }
 
-// priceTables reads the price lists of pairs when they are first needed. The store keeps some of them in memory.
+// with returns the machine of the instances and one more.
+func (m databaseMember) with(r inventory.IndexedResource) databaseMember {
+	if m.class == "" {
+		return databaseMember{class: r.Class, facts: r.Facts}
+	}
+	m.mixed = m.mixed || m.class != r.Class
+	return m
+}
+
+// priceTables reads the price lists of pairs when they are first needed, and keeps some of them for the pass.
 type priceTables struct {
 	ctx    context.Context //nolint:containedctx // of the pass that the tables are for
 	prices *pricing.Store
-	err    error // of the first read that failed
+	kept   map[pricing.ProviderRegion]*pricing.Table // nil for a pair without prices
+	err    error                                     // of the first read that failed
 }
+
+// mostTables is how many price lists a pass keeps, each of some megabytes.
+const mostTables = 8
 
 // table returns the prices of a pair, or nil if there are none.
 func (t *priceTables) table(at pricing.ProviderRegion) *pricing.Table {
+	if kept, known := t.kept[at]; known {
+		return kept
+	}
 	got, err := t.prices.Tables(t.ctx, []pricing.ProviderRegion{at})
 	if err != nil && t.err == nil {
 		t.err = fmt.Errorf("read the prices of %s: %w", at, err)
 	}
+	if len(t.kept) >= mostTables || t.kept == nil {
+		t.kept = map[pricing.ProviderRegion]*pricing.Table{}
+	}
+	t.kept[at] = got[at]
 	return got[at]
 }

@@ -261,3 +261,35 @@ func coresP97(kind string, h measurement.History, w measurement.Window, cores fl
 	slices.Sort(values)
 	return values[max(int(math.Ceil(0.97*float64(len(values))))-1, 0)], true
 }
+
+// databaseCPU is a gauge that a serverless database of Azure has in the hours in which it is billed for cores: a paused
+// one reports none.
+var databaseCPU = cloud.Measure{
+	Namespace: "Microsoft.Sql/servers/databases", Metric: "cpu_percent", Statistic: "Average",
+}
+
+// countActiveHours returns in how many hours of a day a gauge has values, on average over the collected days of the
+// window. It returns false if fewer than 70 % of the days were collected, or if the resource is younger.
+func countActiveHours(m cloud.Measure, h measurement.History, w measurement.Window) (float64, bool) {
+	hours, days := 0, 0
+	start := w.End.AddDate(0, 0, -patternDays)
+	if w.Since.After(start) {
+		return 0, false
+	}
+	for ; start.Before(w.End); start = start.AddDate(0, 0, 1) {
+		values, collected := h[m][measurement.DayOf(start)]
+		if !collected {
+			continue
+		}
+		days++
+		for _, v := range values {
+			if !math.IsNaN(float64(v)) {
+				hours++
+			}
+		}
+	}
+	if days == 0 || float64(days) < enoughPoints*patternDays {
+		return 0, false
+	}
+	return float64(hours) / float64(days), true
+}

@@ -7,6 +7,7 @@ import (
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/measurement"
+	"lamplighter.dev/shared/domain/rule/condition"
 )
 
 var patternEnd = time.Date(2026, 3, 10, 0, 0, 0, 0, time.UTC)
@@ -129,5 +130,53 @@ func TestCoresP97_IsOfTheCoresInUse(t *testing.T) {
 	})
 	if got, known := coresP97("gcp-compute", h, measurement.Window{End: patternEnd}, 4); !known || got != 2 {
 		t.Errorf("%v, known: %v; want half of 4 cores", got, known)
+	}
+}
+
+func TestActiveHours_AreThoseWithAPointOfTheProcessor(t *testing.T) {
+	active := func(hours int) func(time.Time, cloud.Measure) float64 {
+		return func(at time.Time, m cloud.Measure) float64 {
+			if m == databaseCPU && at.Hour() >= hours {
+				return math.NaN()
+			}
+			return 1 // the storage of a paused database is measured, too
+		}
+	}
+	for name, tt := range map[string]struct {
+		days, hours int
+		since       time.Time
+		want        float64
+		known       bool
+	}{
+		"ten hours a day":         {14, 10, time.Time{}, 10, true},
+		"always paused":           {14, 0, time.Time{}, 0, true},
+		"ten days are enough":     {10, 24, time.Time{}, 24, true},
+		"nine days are too few":   {9, 24, time.Time{}, 0, false},
+		"younger than the window": {14, 24, patternEnd.AddDate(0, 0, -3), 0, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h := machineLoad("azure-sql-database", tt.days, active(tt.hours))
+			got, known := countActiveHours(databaseCPU, h, measurement.Window{End: patternEnd, Since: tt.since})
+			if got != tt.want || known != tt.known {
+				t.Errorf("%v, known: %v; want %v, %v", got, known, tt.want, tt.known)
+			}
+		})
+	}
+}
+
+func TestGatewayTraffic_IsGBOfADay(t *testing.T) {
+	gateway := newSubjectOf(t, "aws-nat", "", nil)
+	gateway.end = patternEnd
+	gateway.CreatedAt, gateway.DiscoveredAt = patternEnd.AddDate(0, 0, -90), patternEnd.AddDate(0, 0, -90)
+	gateway.history = func(string) measurement.History { return nil }
+	if v, why := gateway.gatewayTraffic(); why != condition.NotCollected {
+		t.Errorf("without measurements: %v (%q)", v, why)
+	}
+	gateway.read = false
+	gateway.history = func(string) measurement.History {
+		return machineLoad("aws-nat", 14, func(time.Time, cloud.Measure) float64 { return 1e9 })
+	}
+	if v, why := gateway.gatewayTraffic(); v != 48 || why != "" {
+		t.Errorf("1 GB an hour each way: %v (%q), want 48 GB a day", v, why)
 	}
 }

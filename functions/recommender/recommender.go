@@ -54,7 +54,7 @@ func newWorker(p *platform.Platform, providers cloud.Providers) *worker {
 	return &worker{
 		Platform: p,
 		sources: sources{
-			inventory: inventory.New(p), schedules: scheduling.New(p), costs: cost.New(p),
+			table: p.Table, inventory: inventory.New(p), schedules: scheduling.New(p), costs: cost.New(p),
 			tags: smarttag.NewStore(p.Table), known: func() *pricing.Costs { return pricing.NewCosts(p.Table) },
 			prices: prices,
 		},

@@ -28,7 +28,8 @@ func newSubject(tb testing.TB) *subject {
 	return &subject{
 		inputs: &inputs{
 			now: savingsNow, end: savingsNow.Truncate(day), parts: map[string]parts{}, dates: map[string]time.Time{},
-			bills: bills{map[string]time.Time{}, map[string][]billed{}},
+			bills:    bills{from: map[string]time.Time{}, of: map[string][]billed{}},
+			cheapest: map[sizeQuery]sizeAnswer{}, priceFacts: map[string]any{},
 			rates: func(string) *pricing.HourlyRate { return nil },
 		},
 		Resource: inventory.Resource{

@@ -57,6 +57,11 @@ func (e *evaluation) evaluateShard(ctx context.Context, shard int) error {
 			return err
 		}
 	}
+	if shard == accountShard {
+		if err = e.evaluateAccounts(ctx); err != nil {
+			return err
+		}
+	}
 	if err = e.settle(ctx); err != nil {
 		return err
 	}

@@ -29,6 +29,9 @@ type subject struct {
 	tags map[string]string // of lowerTags, with smart tags; nil before the first use
 	used measurement.History
 	read bool // used is of this resource
+
+	indexed     string // of indexedFacts
+	indexedRead bool
 }
 
 // readMetricsUntil lets metrics be computed of the days before end, from now on.

@@ -47,12 +47,17 @@ func (s *subject) priceable() pricing.Resource {
 // inputFacts returns the facts that prices depend on.
 func (s *subject) inputFacts() map[string]any {
 	out := map[string]any{}
+	s.addInputFacts(out)
+	return out
+}
+
+// addInputFacts adds the known facts that prices depend on.
+func (s *subject) addInputFacts(to map[string]any) {
 	for _, name := range inventory.IndexedFactNames(s.Type) {
 		if v := s.facts.Value(name); v != nil {
-			out[name] = v
+			to[name] = v
 		}
 	}
-	return out
 }
 
 // targetOf returns the resource with the target's settings. It returns false if a setting that the price depends on has

@@ -15,6 +15,10 @@ type Preferences struct {
 	EventAllOrNothing bool `json:"eventAllOrNothing" doc:"true: an event readiness plan fails, and restores all targets, if one of them does not get its capacity; false: the others stay raised, and the missing one is retried until the end of the event"`
 	// AttributionMonths is a setting of costs.
 	AttributionMonths int `json:"attributionMonths" doc:"How many closed months before the current month follow changes of teams and resource groups in costs; older closed months keep the teams and groups that they had" example:"13"`
+	// The settings that recommendation rules read.
+	RequiredTags   []string `json:"requiredTags" doc:"Keys of tags that every resource must have, in lower case; recommendations name the resources without them" example:"[\"team\",\"env\"]"`
+	AllowedRegions []string `json:"allowedRegions" doc:"Regions in which resources may be, as the providers name them; empty for all. Recommendations name the resources in others" example:"[\"eu-central-1\",\"westeurope\"]"`
+	MinLogDays     int      `json:"minLogDays" doc:"For how many days production must keep its logs; 0 for no requirement" example:"0"`
 }
 
 // DefaultRetentionMonths is how many months of history are kept by default, so that figures can be compared with those
@@ -37,12 +41,16 @@ type ChosenPreferences struct {
 
 	EventAllOrNothing *bool `json:"eventAllOrNothing,omitempty"`
 	AttributionMonths *int  `json:"attributionMonths,omitempty"`
+
+	RequiredTags   *[]string `json:"requiredTags,omitempty"`
+	AllowedRegions *[]string `json:"allowedRegions,omitempty"`
+	MinLogDays     *int      `json:"minLogDays,omitempty"`
 }
 
 // Preferences returns the settings, with defaults for those that were not changed.
 func (c ChosenPreferences) Preferences() Preferences {
 	currency, off, realism, least, months := "USD", false, 0.7, "1", DefaultRetentionMonths
-	attributed := DefaultAttributionMonths
+	attributed, none, noDays := DefaultAttributionMonths, []string{}, 0
 	return Preferences{
 		Currency: *cmp.Or(c.Currency, &currency), MCPEnabled: *cmp.Or(c.MCPEnabled, &off),
 		RequireMFA:       *cmp.Or(c.RequireMFA, &off),
@@ -50,5 +58,7 @@ func (c ChosenPreferences) Preferences() Preferences {
 		SavingsRealism:   *cmp.Or(c.SavingsRealism, &realism), AnomalyMinUSD: *cmp.Or(c.AnomalyMinUSD, &least),
 		RetentionMonths: *cmp.Or(c.RetentionMonths, &months), EventAllOrNothing: *cmp.Or(c.EventAllOrNothing, &off),
 		AttributionMonths: *cmp.Or(c.AttributionMonths, &attributed),
+		RequiredTags:      *cmp.Or(c.RequiredTags, &none), AllowedRegions: *cmp.Or(c.AllowedRegions, &none),
+		MinLogDays: *cmp.Or(c.MinLogDays, &noDays),
 	}
 }

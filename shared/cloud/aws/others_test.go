@@ -156,7 +156,7 @@ func TestEverythingElse_IsListedWithFacts(t *testing.T) {
 				UID: own("ec2", "natgateway/nat-1"), Name: "nat-1", Type: "aws-nat", CreatedAt: made,
 				Facts: cloud.Facts{
 					"dynamodb_endpoint": false, "route_count": 2.0, "s3_endpoint": false, "state": "available",
-					"vpc_nat_count": 1.0, "vpc_zone_count": 0.0,
+					"vpc_nat_count": 1.0, "vpc_zone_count": 0.0, "first_of_group": true,
 				},
 			},
 			{
@@ -166,7 +166,7 @@ func TestEverythingElse_IsListedWithFacts(t *testing.T) {
 					"access_logs": false, "deletion_protection": false, "healthy_count": 1.0, "lb_type": "application",
 					"plain_http_forward": false,
 					"scheme":             "internet-facing", "target_count": 3.0, "tls_policies": []string{},
-					"vpc_lb_count": 1.0,
+					"vpc_lb_count": 1.0, "first_of_group": true,
 				},
 			},
 			{

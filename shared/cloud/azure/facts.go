@@ -21,7 +21,7 @@ type fact func(r row) (any, bool)
 
 // addKindFacts adds the facts that the waste rules read to a resource.
 func addKindFacts(out *cloud.Resource, r resource, s *setting, n neighbours) error {
-	read := kindFacts[out.Type]
+	read := factsOfRow(out.Type)
 	if read == nil {
 		return nil
 	}

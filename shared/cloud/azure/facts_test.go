@@ -69,6 +69,63 @@ var bodies = map[string]string{
 	"Microsoft.Network/publicIPAddresses ip": `{"sku":{"name":"Standard"},
 		"properties":{"publicIPAllocationMethod":"Static"}}`,
 	"Microsoft.Network/loadBalancers lb": `{"sku":{"name":"Standard"},"properties":{}}`,
+	"Microsoft.ContainerRegistry/registries acr": `{"sku":{"name":"Premium"},"properties":{"adminUserEnabled":true,
+		"policies":{"retentionPolicy":{"status":"enabled"}},"privateEndpointConnections":[{"id":"/p"}]}}`,
+	"Microsoft.ApiManagement/service apim": `{"sku":{"name":"Premium","capacity":2},"zones":["1","2"],
+		"properties":{"virtualNetworkType":"External"}}`,
+	"Microsoft.Compute/availabilitySets web-asr": `{"properties":{"virtualMachines":[{"id":"VM"}]}}`,
+	"Microsoft.DocumentDB/databaseAccounts cosmos": `{"properties":{"locations":[{"id":"/a"},{"id":"/b"}],
+		"capabilities":[{"name":"EnableServerless"}],"publicNetworkAccess":"Enabled","ipRules":[]}}`,
+	"Microsoft.Network/ddosProtectionPlans ddos": `{"properties":{"virtualNetworks":[{"id":"/n"}]}}`,
+	"Microsoft.Compute/hostGroups/hosts hg/host": `{"properties":{"virtualMachines":[]}}`,
+	"Microsoft.EventHub/namespaces hub":          `{"sku":{"name":"Standard","capacity":4},"properties":{}}`,
+	"Microsoft.Network/expressRouteCircuits circuit": `{"sku":{"tier":"Premium","family":"MeteredData"},
+		"properties":{"serviceProviderProvisioningState":"Provisioned","peerings":[],
+		"serviceProviderProperties":{"bandwidthInMbps":50}}}`,
+	"Microsoft.Network/frontDoorWebApplicationFirewallPolicies waf": `{"properties":{
+		"securityPolicyLinks":[{"id":"/a"}],"frontendEndpointLinks":[{"id":"/b"}]}}`,
+	"Microsoft.KeyVault/vaults vault": `{"properties":{"enablePurgeProtection":true,
+		"networkAcls":{"defaultAction":"Deny"}}}`,
+	"Microsoft.OperationalInsights/workspaces logs": `{"properties":{"retentionInDays":90,
+		"workspaceCapping":{"dailyQuotaGb":5},"sku":{"name":"CapacityReservation","capacityReservationLevel":100}}}`,
+	"Microsoft.OperationsManagement/solutions SecurityInsights(logs)": `{"properties":{
+		"workspaceResourceId":"LOGS"}}`,
+	"Microsoft.NetApp/netAppAccounts/capacityPools a/pool": `{"properties":{"size":4398046511104}}`,
+	"Microsoft.NetApp/netAppAccounts/capacityPools/volumes a/pool/v1": `{"properties":{
+		"usageThreshold":1099511627776}}`,
+	"Microsoft.Network/networkSecurityGroups nsg": `{"properties":{"subnets":[{"id":"/s"}],"securityRules":[
+		{"properties":{"direction":"Inbound","access":"Allow","priority":300,"sourceAddressPrefix":"*",
+		"destinationPortRanges":["22","3300-3310"]}},
+		{"properties":{"direction":"Inbound","access":"Deny","priority":200,"sourceAddressPrefix":"Internet",
+		"protocol":"*","destinationAddressPrefix":"*","destinationPortRange":"22"}},
+		{"properties":{"direction":"Inbound","access":"Allow","priority":400,"sourceAddressPrefix":"10.0.0.0/8",
+		"destinationPortRange":"*"}}]}}`,
+	"Microsoft.Network/privateDnsZones zone": `{"properties":{"numberOfVirtualNetworkLinks":2}}`,
+	"Microsoft.Network/privateEndpoints endpoint": `{"properties":{"privateLinkServiceConnections":[],
+		"manualPrivateLinkServiceConnections":[{"properties":{
+		"privateLinkServiceConnectionState":{"status":"Rejected"}}}]}}`,
+	"Microsoft.Cache/redis cache": `{"properties":{"sku":{"name":"Premium","family":"P","capacity":1},
+		"enableNonSslPort":true}}`,
+	"Microsoft.Search/searchServices search": `{"sku":{"name":"standard"},"properties":{"replicaCount":3}}`,
+	"Microsoft.Compute/snapshots azurebackup_1": `{"sku":{"name":"Standard_LRS"},"properties":{"incremental":true,
+		"diskSizeGB":64,"creationData":{"createOption":"Copy","sourceResourceId":"DISK"}}}`,
+	"Microsoft.Sql/servers/elasticPools s1/pool": `{"sku":{"name":"GP_Gen5","tier":"GeneralPurpose","capacity":4},
+		"properties":{"licenseType":"LicenseIncluded"}}`,
+	"Microsoft.Sql/servers/databases s1/a-pooled": `{"sku":{"name":"ElasticPool","tier":"GeneralPurpose",
+		"capacity":0},"properties":{"status":"Online","elasticPoolId":"POOL"}}`,
+	"Microsoft.Storage/storageAccounts store": `{"kind":"StorageV2","sku":{"name":"Standard_GRS"},"properties":{
+		"supportsHttpsTrafficOnly":true,"minimumTlsVersion":"TLS1_2","networkAcls":{"defaultAction":"Allow"}}}`,
+	"Microsoft.StreamAnalytics/streamingjobs job": `{"properties":{"jobState":"Running"}}`,
+	"Microsoft.Network/trafficManagerProfiles tm": `{"properties":{"endpoints":[
+		{"properties":{"endpointStatus":"Enabled"}},{"properties":{"endpointStatus":"Disabled"}}]}}`,
+	"Microsoft.Network/virtualNetworks net": `{"properties":{"enableDdosProtection":true,
+		"virtualNetworkPeerings":[{"properties":{"peeringState":"Disconnected"}},
+		{"properties":{"peeringState":"Connected"}}],"subnets":[{"properties":{"addressPrefix":"10.0.0.0/28",
+		"ipConfigurations":[{"id":"/1"},{"id":"/2"},{"id":"/3"},{"id":"/4"},{"id":"/5"}]}},
+		{"properties":{"addressPrefixes":["10.0.1.0/24"],"ipConfigurations":[{"id":"/6"}]}}]}}`,
+	"Microsoft.Network/virtualNetworkGateways gateway": `{"properties":{"gatewayType":"Vpn",
+		"sku":{"name":"VpnGw1AZ"},"vpnClientConfiguration":{"vpnClientProtocols":["OpenVPN"]}}}`,
+	"Microsoft.Network/connections site": `{"properties":{"virtualNetworkGateway1":{"id":"GATEWAY"}}}`,
 }
 
 // tellAll puts those into the twin; words in capitals are ids that Azure makes.
@@ -76,7 +133,15 @@ func tellAll(t *testing.T, tw *azuretwin.Cloud) {
 	t.Helper()
 	vm := tw.AddVM("web", region, nil)
 	plan := tw.AddOther("Microsoft.Web/serverfarms", "plan", region, nil)
-	ids := map[string]any{"VM": vm.ID, "PLAN": plan.ID}
+	idOf := func(path string) string {
+		return "/subscriptions/" + azuretwin.Subscription + "/resourceGroups/Group-1/providers/" + path
+	}
+	ids := map[string]any{
+		"VM": vm.ID, "PLAN": plan.ID, "DISK": idOf("Microsoft.Compute/disks/asrreplica-1"),
+		"POOL":    idOf("Microsoft.Sql/servers/s1/elasticPools/pool"),
+		"LOGS":    idOf("Microsoft.OperationalInsights/workspaces/logs"),
+		"GATEWAY": idOf("Microsoft.Network/virtualNetworkGateways/gateway"),
+	}
 	for key, text := range bodies {
 		var armType, name string
 		var body map[string]any
@@ -117,6 +182,58 @@ func withIDs(v any, ids map[string]any) {
 	}
 }
 
+// A deny rule of a lower number closes a port; a range opens the watched ports in it; other sources do not count.
+func TestOpenPorts_AreThoseThatTheInternetReaches(t *testing.T) {
+	tw := &azuretwin.Cloud{}
+	tellAll(t, tw)
+	rule := func(access, port string, priority int) map[string]any {
+		return map[string]any{"properties": map[string]any{
+			"direction": "Inbound", "access": access, "priority": priority, "sourceAddressPrefix": "Internet",
+			"protocol": "*", "destinationAddressPrefix": "*", "destinationPortRange": port,
+		}}
+	}
+	add := func(name string, rules ...any) {
+		tw.AddOther("Microsoft.Network/networkSecurityGroups", name, region,
+			map[string]any{"properties": map[string]any{"securityRules": rules}})
+	}
+	add("all", rule("Allow", "*", 100))
+	add("none")
+	add("closed", rule("Deny", "*", 100), rule("Allow", "443", 200))
+	add("late", rule("Allow", "443", 100), rule("Deny", "*", 200))
+	found := others(t, tw, region)
+	for name, want := range map[string]string{
+		"nsg": "[3306]", "all": "[all]", "none": "[]", "closed": "[]", "late": "[443]",
+	} {
+		if got := fmt.Sprint(found[name].Facts["open_ports"]); got != want {
+			t.Errorf("%s opens %s; want %s", name, got, want)
+		}
+	}
+	if found["none"].Facts["attached"] != false {
+		t.Errorf("a group without interfaces and subnets: %v", found["none"].Facts)
+	}
+}
+
+// A snapshot of a disk that is gone has no source; one made of something else has an unknown one.
+func TestSourceExists_IsUnknownOfWhatIsNoDisk(t *testing.T) {
+	tw := &azuretwin.Cloud{}
+	tellAll(t, tw)
+	compute := "/subscriptions/" + azuretwin.Subscription + "/resourceGroups/g/providers/Microsoft.Compute/"
+	for name, source := range map[string]string{
+		"gone": compute + "disks/gone", "copy": compute + "snapshots/a",
+		"other": "/subscriptions/0/resourceGroups/g/providers/Microsoft.Compute/disks/d", "upload": "",
+	} {
+		tw.AddOther("Microsoft.Compute/snapshots", name, region, map[string]any{
+			"properties": map[string]any{"creationData": map[string]any{"sourceResourceId": source}},
+		})
+	}
+	found := others(t, tw, region)
+	for name, want := range map[string]any{"gone": false, "copy": nil, "other": nil, "upload": nil} {
+		if got := found[name].Facts["source_exists"]; got != want {
+			t.Errorf("source of %s exists: %v; want %v", name, got, want)
+		}
+	}
+}
+
 func TestFacts_AreAllToldThatTheRulesRead(t *testing.T) {
 	tw := &azuretwin.Cloud{}
 	tellAll(t, tw)
@@ -139,6 +256,21 @@ func TestFacts_AreAllToldThatTheRulesRead(t *testing.T) {
 		"azure-sql-database.sibling_count": 1.0, "azure-sql-database.serverless": true,
 		"azure-disk.vm_state": "running", "azure-disk.asr": true,
 		"azure-disk.public_access": true, "azure-appgateway.backend_count": 2.0, "azure-appgateway.autoscale_min": 1.0,
+		"azure-acr.admin_user": true, "azure-acr.private_endpoints": 1.0, "azure-apim.vnet": true,
+		"azure-availability-set.asr": true, "azure-cosmosdb.capability_serverless": true,
+		"azure-cosmosdb.public_access": true, "azure-cosmosdb.region_count": 2.0, "azure-ddos-plan.network_count": 1.0,
+		"azure-dedicated-host.vm_count": 0.0, "azure-expressroute.billing_model": "MeteredData",
+		"azure-expressroute.bandwidth_mbps": 50.0, "azure-frontdoor-waf.link_count": 2.0,
+		"azure-keyvault.network_open": false, "azure-keyvault.is_hsm_pool": false, "azure-loganalytics.sentinel": true,
+		"azure-loganalytics.commitment_gb": 100.0, "azure-netapp-pool.size_tib": 4.0,
+		"azure-netapp-pool.volume_count": 1.0, "azure-netapp-pool.allocated_tib": 1.0, "azure-nsg.attached": true,
+		"azure-private-endpoint.connection_state": "Rejected", "azure-redis.sku": "Premium",
+		"azure-snapshot.source_exists": true, "azure-snapshot.vault_owned": true,
+		"azure-sql-elasticpool.database_count": 1.0, "azure-storage.kind": "StorageV2",
+		"azure-storage.network_open": true, "azure-stream-analytics.state": "Running",
+		"azure-trafficmanager.endpoint_count": 1.0, "azure-vnet.peerings_down": 1.0,
+		"azure-vnet.used_ip_pct": 5.0 / 11 * 100, "azure-vnet-gateway.connection_count": 1.0,
+		"azure-vnet-gateway.p2s": true,
 	} {
 		if told[name] != want {
 			t.Errorf("%s is told as %v; want %v", name, told[name], want)

@@ -15,6 +15,11 @@ const (
 	interfaceType = "Microsoft.Network/networkInterfaces"
 	sqlVMType     = "Microsoft.SqlVirtualMachine/sqlVirtualMachines"
 	siteType      = "Microsoft.Web/sites"
+
+	diskType       = "Microsoft.Compute/disks"
+	volumeType     = "Microsoft.NetApp/netAppAccounts/capacityPools/volumes"
+	solutionType   = "Microsoft.OperationsManagement/solutions"
+	connectionType = "Microsoft.Network/connections"
 )
 
 // neighbourTypes are, by kind, the types whose rows have data about its resources. One query reads those of a region.
@@ -22,7 +27,9 @@ var neighbourTypes = map[string][]string{
 	cloud.AzureVM:             {interfaceType, sqlVMType},
 	cloud.AzureAppServicePlan: {siteType},
 	cloud.AzureSQLDatabase:    {databaseType},
-	cloud.AzureOthers:         {machines.arm},
+	cloud.AzureOthers: {
+		machines.arm, diskType, databaseType, volumeType, solutionType, connectionType,
+	},
 }
 
 // pointsAt reads, by type in lower case, the uid of the resource that a neighbour has data about.
@@ -32,6 +39,13 @@ var pointsAt = map[string]func(row) string{
 	strings.ToLower(siteType):      func(r row) string { return uidOf(r.textAt("serverFarmId")) },
 	strings.ToLower(databaseType):  func(r row) string { return serverOf(r.ID) },
 	strings.ToLower(machines.arm):  func(r row) string { return uidOf(r.ID) },
+	strings.ToLower(diskType):      func(r row) string { return uidOf(r.ID) },
+	strings.ToLower(volumeType): func(r row) string {
+		pool, _, _ := strings.Cut(uidOf(r.ID), "/volumes/")
+		return pool
+	},
+	strings.ToLower(solutionType):   func(r row) string { return uidOf(r.textAt("workspaceResourceId")) },
+	strings.ToLower(connectionType): func(r row) string { return uidOf(r.textAt("virtualNetworkGateway1.id")) },
 }
 
 // neighbours are rows by the uid of the resource that they describe.
@@ -155,4 +169,62 @@ var ownerState fact = func(r row) (any, bool) {
 		return powerOf(m)
 	}
 	return nil, false
+}
+
+// sourceExists reports whether the disk that a snapshot was made of is there. The source of a copied snapshot, of an
+// upload and in another subscription is not known.
+var sourceExists fact = func(r row) (any, bool) {
+	source := uidOf(r.textAt("creationData.sourceResourceId"))
+	if !strings.Contains(source, "/disks/") || subscriptionIn(source) != subscriptionIn(uidOf(r.ID)) {
+		return nil, false
+	}
+	return len(r.neighbours.neighboursOf(source, diskType)) > 0, true
+}
+
+// subscriptionIn returns the part of a uid that names its subscription.
+func subscriptionIn(uid string) string {
+	before, _, _ := strings.Cut(uid, "/resourcegroups/")
+	return before
+}
+
+// poolMembers counts the databases of an elastic pool.
+var poolMembers fact = func(r row) (any, bool) {
+	server, _, _ := strings.Cut(uidOf(r.ID), "/elasticpools/")
+	n := 0.0
+	for _, d := range r.neighbours.neighboursOf(server, databaseType) {
+		if strings.EqualFold(d.textAt("elasticPoolId"), r.ID) {
+			n++
+		}
+	}
+	return n, true
+}
+
+// volumeCount counts the volumes of a capacity pool.
+var volumeCount fact = func(r row) (any, bool) {
+	return float64(len(r.neighbours.neighboursOf(uidOf(r.ID), volumeType))), true
+}
+
+// allocatedTiB is the sum of the quotas of a capacity pool's volumes.
+var allocatedTiB fact = func(r row) (any, bool) {
+	sum := 0.0
+	for _, v := range r.neighbours.neighboursOf(uidOf(r.ID), volumeType) {
+		quota, told := scaledFact("usageThreshold", 1.0/(1<<40))(v)
+		if !told {
+			return nil, false
+		}
+		sum += quota.(float64)
+	}
+	return sum, true
+}
+
+// hasSentinel reports whether a workspace has the solution of Microsoft Sentinel.
+var hasSentinel fact = func(r row) (any, bool) {
+	return slices.ContainsFunc(r.neighbours.neighboursOf(uidOf(r.ID), solutionType), func(s row) bool {
+		return strings.HasPrefix(strings.ToLower(s.Name), "securityinsights(")
+	}), true
+}
+
+// gatewayConnections counts the connections of a network's gateway.
+var gatewayConnections fact = func(r row) (any, bool) {
+	return float64(len(r.neighbours.neighboursOf(uidOf(r.ID), connectionType))), true
 }

@@ -104,7 +104,7 @@ func TestOthers_TellTheFactsOfWaste(t *testing.T) {
 			"tier_iops": 0.0, "tier_mbps": 0.0, "pvc": false,
 			"asr": false, "public_access": false, "unattached_since": cloud.Never,
 		},
-		"snap": {"sku": "Premium_LRS", "incremental": true, "size_gb": 30.0},
+		"snap": {"sku": "Premium_LRS", "incremental": true, "size_gb": 30.0, "vault_owned": false},
 		"idle": {
 			"sku": "Standard", "allocation": "Static", "attached": false, "ddos_mode": "",
 			"unattached_since": cloud.Since{},

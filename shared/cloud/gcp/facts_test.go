@@ -73,6 +73,49 @@ func tellAll(tw *gcptwin.Cloud) {
 			"redis.googleapis.com/Instance", region, "redis.googleapis.com/projects/acme-prod/locations/r/instances/c",
 			`{"tier":"STANDARD_HA","memorySizeGb":5,"authEnabled":true}`,
 		},
+		{
+			"artifactregistry.googleapis.com/Repository", region,
+			"artifactregistry.googleapis.com/projects/acme-prod/locations/r/repositories/images",
+			`{"sizeBytes":"5000000000","cleanupPolicies":{"old":{"action":"DELETE"}},"cleanupPolicyDryRun":true}`,
+		},
+		{
+			"storage.googleapis.com/Bucket", region, "storage.googleapis.com/acme-media",
+			`{"storageClass":"STANDARD","locationType":"region","versioning":{"enabled":true},
+				"lifecycle":{"rule":[{"action":{"type":"Delete"},"condition":{"numNewerVersions":3}}]},
+				"iamConfiguration":{"publicAccessPrevention":"enforced",
+				"uniformBucketLevelAccess":{"enabled":true}},
+				"softDeletePolicy":{"retentionDurationSeconds":"604800"}}`,
+		},
+		{
+			"container.googleapis.com/Cluster", region,
+			"container.googleapis.com/projects/acme-prod/locations/r/clusters/prod",
+			`{"releaseChannel":{"channel":"REGULAR"},"workloadIdentityConfig":{"workloadPool":"acme.svc.id.goog"},
+				"loggingConfig":{"componentConfig":{"enableComponents":["SYSTEM_COMPONENTS","WORKLOADS"]}},
+				"autoscaling":{"autoscalingProfile":"BALANCED"}}`,
+		},
+		{
+			"compute.googleapis.com/InterconnectAttachment", region,
+			"compute.googleapis.com/projects/acme-prod/regions/r/interconnectAttachments/a",
+			`{"state":"PENDING_PARTNER","bandwidth":"BPS_10G"}`,
+		},
+		{
+			"cloudkms.googleapis.com/CryptoKey", region,
+			"cloudkms.googleapis.com/projects/acme-prod/locations/r/keyRings/k/cryptoKeys/key",
+			`{"purpose":"ENCRYPT_DECRYPT","rotationPeriod":"7776000s"}`,
+		},
+		{
+			"logging.googleapis.com/LogBucket", region,
+			"logging.googleapis.com/projects/acme-prod/locations/r/buckets/_Required",
+			`{"retentionDays":400,"locked":true}`,
+		},
+		{
+			"pubsub.googleapis.com/Subscription", region, "pubsub.googleapis.com/projects/acme-prod/subscriptions/s",
+			`{"topic":"_deleted-topic_","retainAckedMessages":true}`,
+		},
+		{
+			"spanner.googleapis.com/Instance", region, "spanner.googleapis.com/projects/acme-prod/instances/s",
+			`{"config":"projects/acme-prod/instanceConfigs/nam3","processingUnits":1000}`,
+		},
 	} {
 		one := asset(a.kind, a.at, a.path)
 		one.Thing = a.thing
@@ -123,6 +166,13 @@ func TestFactsAreAllToldThatTheRulesRead(t *testing.T) {
 		"gcp-disk.snapshot_policy":  true, "gcp-address.instance_state": "TERMINATED",
 		"gcp-notebook.idle_shutdown": true,
 		"gcp-dataproc.state":         "RUNNING", "gcp-alloydb.nodes": 2.0, "gcp-memorystore.memory_gb": 5.0,
+		"gcp-artifact-registry.size_gb": 5.0, "gcp-artifact-registry.cleanup_policies": 1.0,
+		"gcp-artifact-registry.mode": "STANDARD_REPOSITORY", "gcp-gcs.uniform_access": true,
+		"gcp-gcs.noncurrent_rule": true, "gcp-gcs.soft_delete_days": 7.0, "gcp-gke.channel": "REGULAR",
+		"gcp-gke.regional": true, "gcp-gke.workload_identity": true, "gcp-gke.authorized_networks": false,
+		"gcp-interconnect-attachment.bandwidth_mbps": 10000.0, "gcp-kms-key.rotation": true,
+		"gcp-log-bucket.is_required": true, "gcp-pubsub-subscription.topic_exists": false,
+		"gcp-spanner.config": "nam3",
 	} {
 		if told[name] != want {
 			t.Errorf("%s is told as %v; want %v", name, told[name], want)

@@ -75,6 +75,9 @@ func newOther(a *googlerest.Asset, n neighbours) (cloud.Resource, bool) {
 		r.ParentUID = "" // the project, which the account is
 	}
 	r.Facts = assetFacts(r.Type, a, n)
+	if user := userOf(r.Type, a); user != "" {
+		r.ParentUID = user
+	}
 	if r.Type == "" {
 		r.Type, r.Facts = cloud.OtherType(Name), cloud.Facts{cloud.NativeType: a.AssetType}
 	}
@@ -85,15 +88,37 @@ func newOther(a *googlerest.Asset, n neighbours) (cloud.Resource, bool) {
 // notListed are the types that are accounts here, or contain accounts.
 var notListed = []string{"gcp-project", "gcp-folder"}
 
+// userOf returns the uid of the instance that uses a disk or an address, "" if none does.
+func userOf(kindType string, a *googlerest.Asset) string {
+	t, told := resourceOf(a)
+	if !told || kindType != "gcp-disk" && kindType != "gcp-address" || len(t.Users) == 0 ||
+		!strings.Contains(t.Users[0], "/instances/") {
+		return ""
+	}
+	return fullName("compute.googleapis.com", t.Users[0])
+}
+
+// resourceOf returns the resource of an asset as its own API returns it, false if the inventory does not hold it.
+func resourceOf(a *googlerest.Asset) (t assetResource, told bool) {
+	n := len(a.VersionedResources)
+	return t, n > 0 && json.Unmarshal(a.VersionedResources[n-1].Resource, &t) == nil
+}
+
 // assetFacts returns the facts of an asset. It returns nil if the inventory does not hold the resource itself, or if
 // its type has no facts.
 func assetFacts(kindType string, a *googlerest.Asset, n neighbours) cloud.Facts {
-	read := factsOf[kindType]
-	if read == nil || len(a.VersionedResources) == 0 {
+	if read := documentFacts[kindType]; read != nil {
+		if d, told := documentOf(a); told {
+			return read(d, a)
+		}
 		return nil
 	}
-	var t assetResource
-	if json.Unmarshal(a.VersionedResources[len(a.VersionedResources)-1].Resource, &t) != nil {
+	read := factsOf[kindType]
+	if read == nil {
+		return nil
+	}
+	t, told := resourceOf(a)
+	if !told {
 		return nil
 	}
 	return read(t, a, n)

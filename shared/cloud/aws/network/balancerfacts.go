@@ -13,17 +13,19 @@ import (
 	"lamplighter.dev/shared/cloud/aws/wire/elasticloadbalancingv2"
 )
 
-// countNeighbours adds the number of application load balancers in the network of each load balancer. It needs the
-// whole list in one page.
+// countNeighbours adds the number of application load balancers in the network of each load balancer, and whether it is
+// the first of them. It needs the whole list in one page.
 func countNeighbours(all []elasticloadbalancingv2.LoadBalancer, found []cloud.Resource) {
-	counts := map[string]int{}
+	applications := groups{}
 	for _, b := range all {
 		if b.Type == elasticloadbalancingv2.LoadBalancerTypeEnumApplication {
-			counts[sdk.ToString(b.VpcId)]++
+			applications.add(sdk.ToString(b.VpcId), sdk.ToString(b.LoadBalancerArn))
 		}
 	}
 	for i, b := range all {
-		found[i].Facts["vpc_lb_count"] = float64(counts[sdk.ToString(b.VpcId)])
+		in := applications[sdk.ToString(b.VpcId)]
+		found[i].Facts["vpc_lb_count"] = float64(in.count)
+		found[i].Facts["first_of_group"] = in.first == sdk.ToString(b.LoadBalancerArn)
 	}
 }
 

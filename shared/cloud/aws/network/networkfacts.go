@@ -18,17 +18,36 @@ func addNetworkFacts(ctx context.Context, api *ec2.Client, all []ec2.NatGateway,
 	if len(all) == 0 {
 		return
 	}
-	available := map[string]int{}
+	available := groups{}
 	for _, n := range all {
 		if n.State == ec2.NatGatewayStateAvailable {
-			available[sdk.ToString(n.VpcId)]++
+			available.add(sdk.ToString(n.VpcId), sdk.ToString(n.NatGatewayId))
 		}
 	}
 	for i, n := range all {
-		found[i].Facts["vpc_nat_count"] = float64(available[sdk.ToString(n.VpcId)])
+		in := available[sdk.ToString(n.VpcId)]
+		found[i].Facts["vpc_nat_count"] = float64(in.count)
+		found[i].Facts["first_of_group"] = in.first == sdk.ToString(n.NatGatewayId)
 	}
 	addRoutes(ctx, api, all, found)
 	addEndpoints(ctx, api, all, found)
+}
+
+// groups are resources by the network that they are in.
+type groups map[string]group
+
+// group counts resources, and knows the one with the lowest id: rules about a group name that one.
+type group struct {
+	count int
+	first string
+}
+
+func (g groups) add(network, id string) {
+	one := g[network]
+	if one.count++; one.first == "" || id < one.first {
+		one.first = id
+	}
+	g[network] = one
 }
 
 // addRoutes adds the number of routes to each gateway, and the zones of its network with a subnet that routes to any

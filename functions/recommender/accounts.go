@@ -1,0 +1,165 @@
+package recommender
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/measurement"
+	"lamplighter.dev/shared/domain/rule/condition"
+)
+
+// accountTypes are the types of accounts as subjects of rules, by provider. No listing returns them.
+var accountTypes = map[string]string{"aws": "aws-account", "azure": "azure-subscription", "gcp": "gcp-project"}
+
+// isAccountType reports whether a type is that of accounts. Rules for every type of a provider are not about them.
+func isAccountType(kind string) bool { return kind != "" && accountTypes[vendorOf(kind)] == kind }
+
+// accountShard is the shard of records with which the accounts are evaluated: once in a whole pass.
+const accountShard = 0
+
+// accountDerivations are the facts of accounts, from their bills.
+var accountDerivations = []derivation{
+	{"export_ok", []string{"aws-account", "azure-subscription"}, (*subject).exportState},
+	{"billing_export", []string{"gcp-project"}, (*subject).exportState},
+	{"total_cost_30d", []string{"aws-account", "gcp-project"}, accountFigure(func(b *accountBill) float64 {
+		return b.total.Float64()
+	})},
+	{"cost_30d_total", []string{"azure-subscription"}, accountFigure(func(b *accountBill) float64 {
+		return b.total.Float64()
+	})},
+	{"support_cost_30d", []string{"aws-account"}, accountFigure(func(b *accountBill) float64 {
+		return b.support.Float64()
+	})},
+	{"cloudfront_cost_30d", []string{"aws-account"}, accountFigure(func(b *accountBill) float64 {
+		return b.cloudFront.Float64()
+	})},
+	{"cache_od_cost_30d", []string{"aws-account"}, accountFigure(func(b *accountBill) float64 {
+		return b.caches.onDemand.Float64()
+	})},
+	{"cache_coverage_pct", []string{"aws-account"}, (*subject).cacheCoverage},
+}
+
+// accountFigure returns the derivation of a figure of the account's bill of the last 30 settled days, 0 if no charge
+// counts for it.
+func accountFigure(of func(*accountBill) float64) func(*subject) (any, condition.Reason) {
+	return func(s *subject) (any, condition.Reason) {
+		if s.bills.from[s.CloudAccountID].IsZero() {
+			return nil, unbilled
+		}
+		b := s.bills.accounts[s.CloudAccountID]
+		if b == nil {
+			b = &accountBill{}
+		}
+		return of(b), ""
+	}
+}
+
+// cacheCoverage returns the share of the use of cache nodes that commitments cover, in percent, at public prices. It is
+// unknown without any use, and of a bill without public prices.
+func (s *subject) cacheCoverage() (any, condition.Reason) {
+	b := s.bills.accounts[s.CloudAccountID]
+	switch {
+	case s.bills.from[s.CloudAccountID].IsZero():
+		return nil, unbilled
+	case b == nil || b.caches.list.Sign() <= 0 || b.caches.unlisted:
+		return nil, unpriced
+	}
+	return b.caches.listCommitted.Float64() / b.caches.list.Float64() * 100, ""
+}
+
+// freshExport is how old the last delivery of a healthy export may be. Providers deliver at least daily.
+const freshExport = 3 * day
+
+// exports are the sources that are exports of bills.
+var exports = map[string]bool{
+	string(cloud.DataExport): true, string(cloud.CostReport): true, string(cloud.BigQueryExport): true,
+	string(cloud.StorageExport): true,
+}
+
+// exportState reports whether an export delivers the bills of the account. It is false if the deliveries have ended, or
+// if bills come from Cost Explorer because no export was found. It is unknown while bills are not read.
+func (s *subject) exportState() (any, condition.Reason) {
+	d, billed := s.bills.deliveries[s.CloudAccountID]
+	a := s.accounts[s.CloudAccountID]
+	switch {
+	case !billed || s.now.Sub(a.LastSyncedAt) > 2*day:
+		return nil, unbilled
+	case exports[d.source]:
+		return s.now.Sub(d.at) <= freshExport, ""
+	case d.source == string(cloud.CostExplorer) && a.Billing.Source == "":
+		return false, ""
+	}
+	return nil, unknownValue
+}
+
+// evaluateAccounts evaluates the rules about accounts.
+func (e *evaluation) evaluateAccounts(ctx context.Context) error {
+	e.history = func(string) measurement.History { return nil }
+	for _, id := range slices.Sorted(maps.Keys(e.in.accounts)) {
+		a := e.in.accounts[id]
+		kind := accountTypes[a.Provider]
+		if kind == "" || a.Status == inventory.AccountDisconnected {
+			continue
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err := e.evaluateAccount(accountRecord(&a, kind)); err != nil {
+			return fmt.Errorf("evaluate the account %s: %w", id, err)
+		}
+	}
+	return nil
+}
+
+func (e *evaluation) evaluateAccount(r *record) error {
+	of, err := e.evaluatorOf(r.Type)
+	if err != nil || of == nil {
+		return err
+	}
+	stored, err := json.Marshal(r.Resource)
+	if err != nil {
+		return err
+	}
+	s, err := of.begin(r, stored, e.history)
+	if err != nil {
+		return err
+	}
+	known := e.settling.RulesOf(r.ID)
+	for i := range of.rules {
+		e.keep(of.evaluate(&of.rules[i], s, r.Content), known)
+	}
+	return nil
+}
+
+// accountRecord returns an account as a subject.
+func accountRecord(a *inventory.Account, kind string) *record {
+	return &record{Resource: inventory.Resource{
+		ID: a.ID, UID: a.CloudAccountID, Name: a.Name, Type: kind, Provider: a.Provider, CloudAccountID: a.ID,
+		Region: cloud.Global, Status: cloud.Running, StatusAt: a.CreatedAt.UnixMicro(), DiscoveredAt: a.CreatedAt,
+	}}
+}
+
+// readAccounts reads the accounts of an organization by id.
+func readAccounts(ctx context.Context, s *inventory.Store, org string) (map[string]inventory.Account, error) {
+	all, err := s.ListAccounts(ctx, org)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[string]inventory.Account, len(all))
+	for i := range all {
+		out[all[i].ID] = all[i]
+	}
+	return out, nil
+}
+
+// delivery is the last delivery of bills of an account.
+type delivery struct {
+	source string
+	at     time.Time
+}

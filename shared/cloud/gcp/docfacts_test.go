@@ -1,0 +1,89 @@
+package gcp_test
+
+import (
+	"fmt"
+	"testing"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/testkit/clouds/gcptwin"
+)
+
+// addThings puts assets of a type into the twin, by the names at the end of their paths.
+func addThings(tw *gcptwin.Cloud, kind, at, path string, things map[string]string) {
+	for name, thing := range things {
+		one := asset(kind, at, path+name)
+		one.Thing = thing
+		tw.AddAsset(one)
+	}
+}
+
+func TestFirewallFacts_AreTheOpenPorts(t *testing.T) {
+	tw, c := connect(t)
+	const path = "compute.googleapis.com/projects/acme-prod/global/firewalls/"
+	addThings(tw, "compute.googleapis.com/Firewall", "global", path, map[string]string{
+		"world": `{"direction":"INGRESS","sourceRanges":["0.0.0.0/0"],"allowed":[{"IPProtocol":"tcp",
+			"ports":["443","3300-3310"]}],"logConfig":{"enable":true}}`,
+		"all":      `{"direction":"INGRESS","sourceRanges":["::/0"],"allowed":[{"IPProtocol":"all"}]}`,
+		"inside":   `{"direction":"INGRESS","sourceRanges":["10.0.0.0/8"],"allowed":[{"ports":["22"]}]}`,
+		"disabled": `{"disabled":true,"denied":[{"IPProtocol":"all"}]}`,
+		"range":    `{"allowed":[{"ports":["0-65535"]}]}`,
+	})
+	found := others(t, c, cloud.Global)
+	for name, want := range map[string]cloud.Facts{
+		"world": {
+			"enabled": true, "direction": "INGRESS", "ports": []string{"3306", "443"}, "world_open": true,
+			"logging": true,
+		},
+		"all": {
+			"enabled": true, "direction": "INGRESS", "ports": []string{"all"}, "world_open": true, "logging": false,
+		},
+		"inside": {
+			"enabled": true, "direction": "INGRESS", "ports": []string{"22"}, "world_open": false, "logging": false,
+		},
+		"disabled": {
+			"enabled": false, "direction": "INGRESS", "ports": []string{}, "world_open": false, "logging": false,
+		},
+		"range": {
+			"enabled": true, "direction": "INGRESS", "ports": []string{"all"}, "world_open": false, "logging": false,
+		},
+	} {
+		if got := found["//"+path+name].Facts; fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("%s: facts %v; want %v", name, got, want)
+		}
+	}
+}
+
+// A resource that the inventory does not hold has no facts, and a size that it does not tell stays unknown.
+func TestDocumentFacts_AreUnknownOfWhatTheInventoryDoesNotHold(t *testing.T) {
+	tw, c := connect(t)
+	const path = "artifactregistry.googleapis.com/projects/acme-prod/locations/r/repositories/"
+	addThings(tw, "artifactregistry.googleapis.com/Repository", region, path, map[string]string{
+		"unsized": `{"mode":"REMOTE_REPOSITORY"}`, "unread": "",
+	})
+	found := others(t, c, region)
+	if got := found["//"+path+"unsized"].Facts; got["mode"] != "REMOTE_REPOSITORY" || got["size_gb"] != nil {
+		t.Errorf("a repository without a size: %v", got)
+	}
+	if got := found["//"+path+"unread"].Facts; len(got) > 0 {
+		t.Errorf("a repository that is not held: %v", got)
+	}
+}
+
+// The parent of a disk or an address is the instance that uses it.
+func TestOthers_BelongToTheInstanceThatUsesThem(t *testing.T) {
+	tw, c := connect(t)
+	const instance = "projects/acme-prod/zones/europe-west1-b/instances/web"
+	const path = "compute.googleapis.com/projects/acme-prod/zones/europe-west1-b/disks/"
+	addThings(tw, "compute.googleapis.com/Disk", region+"-b", path, map[string]string{
+		"used": `{"users":["https://www.googleapis.com/compute/v1/` + instance + `"]}`, "free": `{}`,
+		"other": `{"users":["https://www.googleapis.com/compute/v1/projects/acme-prod/global/forwardingRules/f"]}`,
+	})
+	found := others(t, c, region)
+	for name, want := range map[string]string{
+		"used": "//compute.googleapis.com/" + instance, "free": "", "other": "",
+	} {
+		if got := found["//"+path+name].ParentUID; got != want {
+			t.Errorf("the parent of %s is %q; want %q", name, got, want)
+		}
+	}
+}

@@ -157,6 +157,7 @@ const MaxHistory = 50
 const (
 	EndedFalse    = "condition_false"  // three evaluations found the condition false
 	EndedGone     = "resource_gone"    // the resource is no longer in the cloud
+	EndedOff      = "rule_off"         // the rule was disabled or deleted, or excludes the resource
 	EndedRealized = "saving_confirmed" // the cost of 7 settled days has fallen
 )
 

@@ -24,7 +24,7 @@ func BenchmarkEvaluateInstances(b *testing.B) {
 	settling, err := w.rows.Begin(f.In(org), org, recommendation.Pass{ID: "p", At: s.now})
 	f.Must(err)
 	e := &evaluation{
-		worker: w, org: org, in: s.inputs, settling: settling, evaluators: map[string]*evaluator{},
+		worker: w, org: org, in: s.inputs, rules: &orgRules{compiler: w.compiler}, settling: settling, evaluators: map[string]*evaluator{},
 		counts:  map[countKey]*recommendation.RuleCount{},
 		history: func(string) measurement.History { return history },
 	}

@@ -28,6 +28,7 @@ type evaluation struct {
 	*worker
 	org        string
 	in         *inputs
+	rules      *orgRules
 	settling   *recommendation.Settling
 	stateOnly  bool // only rules that read no metrics
 	evaluators map[string]*evaluator
@@ -131,8 +132,12 @@ func (e *evaluation) evaluateItem(it table.Item) error {
 		return err
 	}
 	of, err := e.evaluatorOf(r.Type)
-	if err != nil || of == nil {
+	if err != nil {
 		return err
+	}
+	e.findings = append(e.findings, e.offRules(&r, of)...)
+	if of == nil {
+		return nil
 	}
 	e.account = r.CloudAccountID
 	s, err := of.begin(&r, it.Data, e.history)
@@ -141,9 +146,15 @@ func (e *evaluation) evaluateItem(it table.Item) error {
 	}
 	known := e.settling.RulesOf(r.ID)
 	for i := range of.rules {
-		if rule := &of.rules[i]; !e.stateOnly || rule.isState() {
-			e.keep(of.evaluate(rule, s, r.Content), known)
+		rule := &of.rules[i]
+		if e.stateOnly && !rule.isState() {
+			continue
 		}
+		f, err := of.evaluate(rule, s, r.Content)
+		if err != nil {
+			return err
+		}
+		e.keep(f, known)
 	}
 	return errors.Join(e.historyErr, e.in.tables.err)
 }
@@ -153,7 +164,7 @@ func (e *evaluation) evaluatorOf(kind string) (*evaluator, error) {
 	if known {
 		return of, nil
 	}
-	of, err := e.in.newEvaluator(e.compiler, kind)
+	of, err := e.in.newEvaluator(e.rules, kind)
 	if err == nil {
 		e.evaluators[kind] = of
 	}
@@ -166,15 +177,18 @@ func (e *evaluation) keep(f recommendation.Finding, known []string) {
 	e.count(&f)
 	keeps := f.Outcome == recommendation.True
 	for _, id := range known {
-		keeps = keeps || f.Outcome == recommendation.False && id == f.RuleID
+		keeps = keeps || f.Outcome != recommendation.Unknown && id == f.RuleID
 	}
 	if keeps {
 		e.findings = append(e.findings, f)
 	}
 }
 
-// count counts the outcome of a finding.
+// count counts the outcome of a finding. A rule that is off for the resource was not evaluated.
 func (e *evaluation) count(f *recommendation.Finding) {
+	if f.Outcome == recommendation.Off {
+		return
+	}
 	k := countKey{f.RuleID, f.Resource.CloudAccountID}
 	c := e.counts[k]
 	if c == nil {
@@ -187,7 +201,7 @@ func (e *evaluation) count(f *recommendation.Finding) {
 		c.True++
 	case recommendation.False:
 		c.False++
-	case recommendation.Unknown, recommendation.Gone:
+	case recommendation.Unknown, recommendation.Gone, recommendation.Off:
 		c.Unknown++
 		e.settled.Unknown++
 	}

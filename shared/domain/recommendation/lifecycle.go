@@ -46,9 +46,9 @@ func Advance(old Row, f *Finding, p Pass) (next Row, changed bool) {
 // disappear ends the row of a resource that is gone, or of a rule that is off for it.
 func (r *Row) disappear(p Pass, why string) bool {
 	switch r.Status {
-	case "", Optimised:
+	case "":
 		return false
-	case Candidate:
+	case Candidate, Optimised:
 		return r.forgetDay()
 	default:
 		r.end(p.At, why)

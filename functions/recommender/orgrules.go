@@ -21,6 +21,7 @@ type orgRules struct {
 	own      []compiledRule
 	overlays map[string][]rule.Overlay // by rule
 	groups   map[string][]string       // by native id: the groups of overlays that the resource is in, in order
+	only     recommendation.RuleChange // of a plan: the rules that it changes; nil for all rules
 }
 
 // readRules reads the rules in force of an organization, for one pass.
@@ -29,16 +30,17 @@ func (w *worker) readRules(ctx context.Context, org string) (*orgRules, error) {
 	if err != nil {
 		return nil, err
 	}
-	return w.compileSet(ctx, org, set)
+	return w.compileSet(ctx, org, org, set)
 }
 
-// compileSet compiles the own rules of a set that the process has not compiled before.
-func (w *worker) compileSet(ctx context.Context, org string, set *recommendation.RuleSet) (*orgRules, error) {
+// compileSet compiles the own rules of a set that the process has not compiled under a name: that of the organization,
+// or of a plan, whose version is not yet one.
+func (w *worker) compileSet(ctx context.Context, org, name string, set *recommendation.RuleSet) (*orgRules, error) {
 	out := &orgRules{compiler: w.compiler, overlays: map[string][]rule.Overlay{}}
 	var groups []string
 	for id, d := range set.Definitions {
 		if d.Own != nil {
-			out.own = append(out.own, w.compiler.ownRule(org, d.Own, d.Version))
+			out.own = append(out.own, w.compiler.ownRule(name, d.Own, d.Version))
 		}
 		for i := range d.Overrides {
 			overlay, err := d.Overrides[i].Overlay()
@@ -82,7 +84,10 @@ func (o *orgRules) rulesOf(kind string) ([]compiledRule, error) {
 			out = append(slices.Clip(out), o.own[i])
 		}
 	}
-	return out, err
+	if o.only == nil {
+		return out, err
+	}
+	return slices.DeleteFunc(slices.Clone(out), func(r compiledRule) bool { _, is := o.only[r.ID]; return !is }), err
 }
 
 // setting is how a rule holds for a resource.
@@ -158,10 +163,10 @@ type kept struct {
 	texts map[[3]string]*condition.Condition // by rule, type and text
 }
 
-// ownRule compiles a version of an own rule. A rule that no longer compiles, because a type has changed, has no
+// ownRule compiles a version of an own rule once, under a name. A rule that no longer compiles, because a type has changed, has no
 // condition: it is unknown for each resource.
-func (c *compiler) ownRule(org string, o *rule.OwnRule, version int) compiledRule {
-	key := fmt.Sprint(org, "#", o.ID, "#", version)
+func (c *compiler) ownRule(name string, o *rule.OwnRule, version int) compiledRule {
+	key := fmt.Sprint(name, "#", o.ID, "#", version)
 	c.kept.mu.Lock()
 	defer c.kept.mu.Unlock()
 	if out, known := c.kept.rules[key]; known {

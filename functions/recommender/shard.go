@@ -47,12 +47,14 @@ type countKey struct{ rule, account string }
 // evaluateShard evaluates all resources of a shard of records, and records that it did.
 func (e *evaluation) evaluateShard(ctx context.Context, shard int) error {
 	e.counts = map[countKey]*recommendation.RuleCount{}
-	groups, err := e.readShard(ctx, shard)
+	groups, err := e.readShard(ctx, e.org, shard)
 	if err != nil {
 		return err
 	}
 	for n, items := range groups {
-		e.history = e.shardHistory(ctx, shard+n*inventory.ResourceShards)
+		e.history = e.shardHistory(ctx, shardOfHistory{
+			org: e.org, shard: shard + n*inventory.ResourceShards, end: e.in.end, days: measuredDays,
+		}, &e.historyErr)
 		if err = e.evaluateItems(ctx, items); err != nil {
 			return err
 		}
@@ -75,12 +77,12 @@ func (e *evaluation) evaluateShard(ctx context.Context, shard int) error {
 }
 
 // readShard reads the records of a shard, grouped by the shards of their measurements.
-func (e *evaluation) readShard(ctx context.Context, shard int) (groups [metricShards][]table.Item, err error) {
-	q := table.Query{PK: inventory.ResourcePKs(e.org)[shard], Limit: table.MaxPage}
+func (w *worker) readShard(ctx context.Context, org string, shard int) (groups [metricShards][]table.Item, err error) {
+	q := table.Query{PK: inventory.ResourcePKs(org)[shard], Limit: table.MaxPage}
 	for {
-		page, err := e.Table.Query(table.Eventually(ctx), q)
+		page, err := w.Table.Query(table.Eventually(ctx), q)
 		if err != nil {
-			return groups, fmt.Errorf("read shard %d of the resources of %s: %w", shard, e.org, err)
+			return groups, fmt.Errorf("read shard %d of the resources of %s: %w", shard, org, err)
 		}
 		for _, it := range page.Items {
 			n := table.ShardOf(it.SK, measurement.Shards) / inventory.ResourceShards
@@ -92,16 +94,26 @@ func (e *evaluation) readShard(ctx context.Context, shard int) (groups [metricSh
 	}
 }
 
+// shardOfHistory names the measurements of a shard on the days before end.
+type shardOfHistory struct {
+	org   string
+	shard int
+	end   time.Time
+	days  int
+}
+
 // shardHistory returns a function that returns the measurements of a resource. It reads the shard of measurements when
-// it is first called; an error is kept in historyErr.
-func (e *evaluation) shardHistory(ctx context.Context, shard int) func(uid string) measurement.History {
+// it is first called, and keeps an error in failed.
+func (w *worker) shardHistory(
+	ctx context.Context, of shardOfHistory, failed *error,
+) func(uid string) measurement.History {
 	var all map[string]measurement.History
 	read := false
 	return func(uid string) measurement.History {
 		if !read {
 			read = true
-			from, until := e.in.end.AddDate(0, 0, -measuredDays), e.in.end.AddDate(0, 0, -1)
-			all, e.historyErr = e.measurements.ReadShard(ctx, e.org, shard, from, until)
+			from, until := of.end.AddDate(0, 0, -of.days), of.end.AddDate(0, 0, -1)
+			all, *failed = w.measurements.ReadShard(ctx, of.org, of.shard, from, until)
 		}
 		return all[uid]
 	}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 	"time"
 
 	"lamplighter.dev/shared/domain/rule"
@@ -116,8 +115,9 @@ type RuleEdit struct {
 	Change RuleChange
 	By     string // the address of a person
 	At     time.Time
-	Why    string        // "plan job_…", for the list of versions
-	Beside []table.Write // are written in the same transaction; at most 10
+	Why    string // "plan job_…", for the list of versions
+	// Mark returns a write of the same transaction, given the new version; nil for none.
+	Mark func(version int) table.Write
 }
 
 // errRulesMoved says that the rules have changed since they were read.
@@ -215,7 +215,11 @@ func (s *Store) putInForce(ctx context.Context, org string, e *RuleEdit, next *R
 		table.Set("version", v.Version), table.Set("at", v.At), table.Set("by", v.By), table.Set("why", v.Why),
 		table.Set("definitions", v.Definitions),
 	}, table.Equal("version", e.Base.Version))
-	err = s.table.Transact(ctx, append(slices.Clone(e.Beside), table.Put(kept, table.Absent()), force)...)
+	ws := []table.Write{table.Put(kept, table.Absent()), force}
+	if e.Mark != nil {
+		ws = append(ws, e.Mark(v.Version))
+	}
+	err = s.table.Transact(ctx, ws...)
 	if _, moved := errors.AsType[*table.ConditionError](err); moved {
 		return errRulesMoved(e.Base.Version)
 	}

@@ -9,6 +9,7 @@ import (
 
 // Document is own rules and overrides, as a file of a repository holds them.
 type Document struct {
+	Version   int        `json:"version,omitempty" doc:"Of an export; it is ignored when a document is sent"`
 	Rules     []OwnRule  `json:"rules,omitempty" maxItems:"500" doc:"Own rules"`
 	Overrides []Override `json:"overrides,omitempty" maxItems:"5000" doc:"Overrides of built-in rules; they replace all overrides that the rule had"`
 }

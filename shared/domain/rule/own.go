@@ -65,6 +65,16 @@ func (o *OwnRule) IsEnabled() bool { return o.Enabled == nil || *o.Enabled }
 
 // Rule returns the rule of a version. It checks everything that needs no CEL. The kind of an error is Invalid.
 func (o *OwnRule) Rule(version int) (*Rule, error) {
+	r, err := o.Draft(version)
+	if err != nil {
+		return nil, err
+	}
+	return r, Check(r)
+}
+
+// Draft returns the rule of a version, and an error of kind Invalid if a field has no such value. It does not check the
+// rule (Check): package condition names the place of a wrong name, so its errors come first.
+func (o *OwnRule) Draft(version int) (*Rule, error) {
 	if err := o.checkSize(); err != nil {
 		return nil, err
 	}
@@ -75,8 +85,9 @@ func (o *OwnRule) Rule(version int) (*Rule, error) {
 		Category: Category(o.Category), Effort: Level(cmp.Or(o.Effort, string(Medium))),
 		Risk: Level(cmp.Or(o.Risk, string(Medium))), Version: version, Verb: Verb(cmp.Or(o.Verb, string(VerbAdvice))),
 	}
-	if problem := checkWords(r); problem != "" {
-		return nil, fault.New(fault.Invalid, "rule %s: %s", o.ID, problem)
+	if !slices.Contains(verbs, r.Verb) {
+		return nil, fault.New(fault.Invalid, "rule %s: verb %q is not one of %v", o.ID,
+			fault.CleanText(o.Verb, 20), verbs)
 	}
 	var errs [4]error
 	r.Severity, errs[0] = ParseSeverity(o.Severity)
@@ -88,7 +99,7 @@ func (o *OwnRule) Rule(version int) (*Rule, error) {
 			return nil, fault.New(fault.Invalid, "rule %s: %s", o.ID, fault.Message(err))
 		}
 	}
-	return r, Check(r)
+	return r, nil
 }
 
 // checkSize refuses an ID that a built-in rule could have, and a rule that is too long.

@@ -126,10 +126,7 @@ func (e *evaluator) begin(r *record, stored []byte, history func(string) measure
 
 // evaluate returns the finding of a rule for the subject. The missing facts of an unknown one hold until the next call.
 func (e *evaluator) evaluate(r *compiledRule, s *subject, content content) (recommendation.Finding, error) {
-	f := recommendation.Finding{
-		RuleID: r.ID, RuleVersion: r.Version, Resource: resourceOf(s, content), Metrics: r.window > 0,
-		Category: string(r.Category), Effort: string(r.Effort), Risk: string(r.Risk), Title: r.Title,
-	}
+	f := newFinding(r, s, content)
 	as, err := e.settingOf(r, s)
 	if err != nil {
 		return f, err
@@ -137,7 +134,17 @@ func (e *evaluator) evaluate(r *compiledRule, s *subject, content content) (reco
 	if f.Outcome, f.Missing = e.decide(r, as); f.Outcome != recommendation.True {
 		return f, nil
 	}
-	return e.verified(r, as, s, f), nil
+	if e.verify(r, as, s, &f); f.Outcome == recommendation.True {
+		e.explain(r, as, s, &f)
+	}
+	return f, nil
+}
+
+func newFinding(r *compiledRule, s *subject, content content) recommendation.Finding {
+	return recommendation.Finding{
+		RuleID: r.ID, RuleVersion: r.Version, Resource: resourceOf(s, content), Metrics: r.window > 0,
+		Category: string(r.Category), Effort: string(r.Effort), Risk: string(r.Risk), Title: r.Title,
+	}
 }
 
 // decide returns the outcome of a rule's condition. Without the facts of an exclude, a true condition is unknown.
@@ -171,32 +178,35 @@ func (e *evaluator) decide(r *compiledRule, as *setting) (recommendation.Outcome
 	return recommendation.True, nil
 }
 
-// verified completes the finding of a true condition: with evidence and saving. Rules about money skip young resources
-// and those that a controller recreates, and are false below 1 USD a month.
-func (e *evaluator) verified(
-	r *compiledRule, as *setting, s *subject, f recommendation.Finding,
-) recommendation.Finding {
+// verify completes the finding of a true condition with its saving. Rules about money skip young resources and those
+// that a controller recreates, and are false below 1 USD a month.
+func (e *evaluator) verify(r *compiledRule, as *setting, s *subject, f *recommendation.Finding) {
 	f.Outcome = recommendation.False
 	if r.Category.IsCost() && e.skips(s) {
-		return f
+		return
 	}
 	if len(r.Confirm) > 0 {
 		f.Outcome, f.Missing = recommendation.Unknown, unconfirmedOf(r.Rule)
-		return f
+		return
 	}
 	savings, version, why := s.savingsOf(r.Rule)
 	if why != "" {
 		f.Outcome = recommendation.Unknown
 		f.Missing = []recommendation.Missing{{Fact: "savings", Reason: string(why)}}
-		return f
+		return
 	}
 	if !worthwhile(r.Rule, &savings) {
-		return f
+		return
 	}
-	f.Outcome, f.Savings, f.Evidence = recommendation.True, savings, e.evidence(r, as, s)
+	f.Outcome, f.Savings, f.Evidence.PriceVersion = recommendation.True, savings, version
 	f.Severity = recommendation.Severity(r.SeverityAt(as.severity, savings.Net).String())
+}
+
+// explain adds the evidence and the reason to a true finding.
+func (e *evaluator) explain(r *compiledRule, as *setting, s *subject, f *recommendation.Finding) {
+	version := f.Evidence.PriceVersion
+	f.Evidence = e.evidence(r, as, s)
 	f.Evidence.PriceVersion, f.Reason = version, reasonOf(r, f.Evidence.Values)
-	return f
 }
 
 // unconfirmed is the reason of a rule whose hourly means must agree with 5-minute points, which nobody collects yet.

@@ -103,25 +103,25 @@ func TestOwnRules_EvidenceNamesTheVersion(t *testing.T) {
 func TestOverrides_HoldForOrganizationAccountAndGroup(t *testing.T) {
 	off, on := false, true
 	for name, c := range map[string]struct {
-		overrides []rule.Override
+		overrides []rule.BuiltInOverride
 		want      string
 	}{
 		"none":                      {nil, "both"},
-		"disabled":                  {[]rule.Override{{Scope: "org", Enabled: &off}}, ""},
-		"disabled for an account":   {[]rule.Override{{Scope: "account", ScopeID: inventorytest.Account, Enabled: &off}}, ""},
-		"disabled for another one":  {[]rule.Override{{Scope: "account", ScopeID: "ca_other", Enabled: &off}}, "both"},
-		"disabled for a group":      {[]rule.Override{{Scope: "group", ScopeID: "<group>", Enabled: &off}}, "vol-2"},
-		"enabled for a group alone": {[]rule.Override{{Scope: "org", Enabled: &off}, {Scope: "group", ScopeID: "<group>", Enabled: &on}}, "vol-1"},
-		"another parameter":         {[]rule.Override{{Scope: "org", Params: map[string]any{"min_age": "480h"}}}, "vol-2"},
+		"disabled":                  {[]rule.BuiltInOverride{{Scope: "org", Enabled: &off}}, ""},
+		"disabled for an account":   {[]rule.BuiltInOverride{{Scope: "account", ScopeID: inventorytest.Account, Enabled: &off}}, ""},
+		"disabled for another one":  {[]rule.BuiltInOverride{{Scope: "account", ScopeID: "ca_other", Enabled: &off}}, "both"},
+		"disabled for a group":      {[]rule.BuiltInOverride{{Scope: "group", ScopeID: "<group>", Enabled: &off}}, "vol-2"},
+		"enabled for a group alone": {[]rule.BuiltInOverride{{Scope: "org", Enabled: &off}, {Scope: "group", ScopeID: "<group>", Enabled: &on}}, "vol-1"},
+		"another parameter":         {[]rule.BuiltInOverride{{Scope: "org", Params: map[string]any{"min_age": "480h"}}}, "vol-2"},
 		"another parameter for a group": {
-			[]rule.Override{{Scope: "group", ScopeID: "<group>", Params: map[string]any{"min_age": "480h"}}}, "vol-2",
+			[]rule.BuiltInOverride{{Scope: "group", ScopeID: "<group>", Params: map[string]any{"min_age": "480h"}}}, "vol-2",
 		},
-		"an exclude":                 {[]rule.Override{{Scope: "org", Excludes: []string{"res.name == 'vol-1'"}}}, "vol-2"},
-		"an exclude that is unknown": {[]rule.Override{{Scope: "org", Excludes: []string{"res.env == 'prod'"}}}, ""},
+		"an exclude":                 {[]rule.BuiltInOverride{{Scope: "org", Excludes: []string{"res.name == 'vol-1'"}}}, "vol-2"},
+		"an exclude that is unknown": {[]rule.BuiltInOverride{{Scope: "org", Excludes: []string{"res.env == 'prod'"}}}, ""},
 		"an exclude of a group": {
-			[]rule.Override{{Scope: "group", ScopeID: "<group>", Excludes: []string{"true == (res.size_gb > 0)"}}}, "vol-2",
+			[]rule.BuiltInOverride{{Scope: "group", ScopeID: "<group>", Excludes: []string{"true == (res.size_gb > 0)"}}}, "vol-2",
 		},
-		"a group that is gone": {[]rule.Override{{Scope: "group", ScopeID: "grp_gone", Enabled: &off}}, "both"},
+		"a group that is gone": {[]rule.BuiltInOverride{{Scope: "group", ScopeID: "grp_gone", Enabled: &off}}, "both"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t)

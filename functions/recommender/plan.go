@@ -50,6 +50,7 @@ type planRun struct {
 	pairs   map[string]*planPairs   // by type
 	tallies map[string]*ruleTally   // by rule
 	past    map[string][]*pastRules // by type
+	found   [2]planFinding          // of the rule under evaluation
 
 	history    func(uid string) measurement.History
 	historyErr error
@@ -190,18 +191,43 @@ func (r *planRun) evaluate(it table.Item) error {
 
 // compare evaluates a rule in force and with the change.
 func (r *planRun) compare(of *planPairs, p *rulePair, s *subject) error {
-	var found [2]*recommendation.Finding
+	found := [2]*planFinding{}
 	for n, one := range p.rules {
 		if one == nil {
 			continue
 		}
-		f, err := of.by[n].evaluate(one, s, 0)
-		if err != nil {
+		f := &r.found[n]
+		if err := f.evaluate(of.by[n], one, s); err != nil {
 			return err
 		}
-		found[n] = &f
+		found[n] = f
 	}
 	r.tallies[p.id].add(found[inForce], found[withChange])
+	return nil
+}
+
+// planFinding is a finding of a plan. Its memory is used again for the next rule: most findings are counted only, so
+// just those that become samples are explained.
+type planFinding struct {
+	recommendation.Finding
+	explain func()
+}
+
+// evaluate replaces the finding by that of a rule for the subject.
+func (f *planFinding) evaluate(e *evaluator, r *compiledRule, s *subject) error {
+	as, err := e.settingOf(r, s)
+	if err != nil {
+		return err
+	}
+	outcome, missing := e.decide(r, as)
+	f.Outcome, f.Missing, f.explain = outcome, missing, nil
+	if outcome != recommendation.True {
+		return nil
+	}
+	f.Finding = newFinding(r, s, 0)
+	if e.verify(r, as, s, &f.Finding); f.Outcome == recommendation.True {
+		f.explain = func() { e.explain(r, as, s, &f.Finding) }
+	}
 	return nil
 }
 

@@ -48,7 +48,7 @@ func TestPlan_ComparesWithTheVersionInForce(t *testing.T) {
 			ID: "custom-unknown", Title: "x", ResourceType: "aws-ebs", Category: "governance", Severity: "low",
 			Condition: "res.env == 'prod'", Remediation: "x",
 		}},
-		Overrides: []rule.Override{
+		Overrides: []rule.BuiltInOverride{
 			{Rule: unattachedRule, Scope: "org", Params: map[string]any{"min_age": "480h"}},
 			{Rule: "aws-ec2-idle", Scope: "org", Enabled: &off},
 		},

@@ -2,6 +2,7 @@ package recommender
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"lamplighter.dev/shared/cloud"
@@ -21,7 +22,9 @@ func BenchmarkPlanOfHundredRules(b *testing.B) {
 		v.Facts["size_gb"] = float64(i % 200)
 		all = append(all, v)
 	}
-	f.discover("aws-ebs", all...)
+	for some := range slices.Chunk(all, 1000) {
+		f.discover("aws-ebs", some...)
+	}
 	var d rule.Document
 	for i := range 100 {
 		o := bigVolume()

@@ -41,7 +41,7 @@ func newTally(
 
 // add counts a resource: the findings of the rule in force and of the change, nil where there is no rule. An unknown
 // condition closes nothing.
-func (t *ruleTally) add(before, after *recommendation.Finding) {
+func (t *ruleTally) add(before, after *planFinding) {
 	t.Evaluated++
 	was, is := isTrue(before), isTrue(after)
 	if was {
@@ -75,26 +75,28 @@ func (t *ruleTally) add(before, after *recommendation.Finding) {
 	}
 }
 
-func isTrue(f *recommendation.Finding) bool { return f != nil && f.Outcome == recommendation.True }
+func isTrue(f *planFinding) bool { return f != nil && f.Outcome == recommendation.True }
 
 // differ reports whether two true findings show another severity or saving.
-func differ(a, b *recommendation.Finding) bool {
+func differ(a, b *planFinding) bool {
 	return a.Severity != b.Severity || a.Savings.Net.Cmp(b.Savings.Net) != 0 ||
 		a.Savings.Gross.Cmp(b.Savings.Gross) != 0 || a.Title != b.Title
 }
 
 // keepBilled notes a match for the backtest over bills.
-func (t *ruleTally) keepBilled(f *recommendation.Finding) {
+func (t *ruleTally) keepBilled(f *planFinding) {
 	if len(t.billed) < recommendation.MaxBilled {
 		t.billed[f.Resource.ResourceUID] = billedMatch{f.Savings.Net, f.Savings.Cost}
 	}
 }
 
 // sample keeps the first findings of an effect.
-func (t *ruleTally) sample(effect string, f *recommendation.Finding) {
-	if t.samples[effect]++; t.samples[effect] > recommendation.MaxSamples {
+func (t *ruleTally) sample(effect string, f *planFinding) {
+	if t.samples[effect] >= recommendation.MaxSamples {
 		return
 	}
+	t.samples[effect]++
+	f.explain()
 	t.Samples = append(t.Samples, recommendation.PlanSample{
 		Effect: effect, ResourceID: f.Resource.ResourceID, ResourceUID: f.Resource.ResourceUID,
 		ResourceName: f.Resource.ResourceName, AccountID: f.Resource.CloudAccountID, Severity: f.Severity,

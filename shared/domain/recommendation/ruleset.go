@@ -20,9 +20,9 @@ type RuleSet struct {
 
 // RuleDefinition is an own rule, or the overrides of a built-in rule.
 type RuleDefinition struct {
-	Version   int             `json:"version"` // of the set that it came with
-	Own       *rule.OwnRule   `json:"own,omitempty"`
-	Overrides []rule.Override `json:"overrides,omitempty"`
+	Version   int                    `json:"version"` // of the set that it came with
+	Own       *rule.OwnRule          `json:"own,omitempty"`
+	Overrides []rule.BuiltInOverride `json:"overrides,omitempty"`
 }
 
 // Own returns the own rules by ID.
@@ -115,4 +115,20 @@ func definitionKey(ruleID string, version int) string { return ruleID + "#" + ve
 func definitionID(sk string) string {
 	id, _, _ := strings.Cut(sk, "#")
 	return id
+}
+
+// Since returns the rules whose definitions differ from those of an earlier set, in order.
+func (s *RuleSet) Since(before *RuleSet) []string {
+	changed := map[string]bool{}
+	for id, d := range s.Definitions {
+		if before.Definitions[id].Version != d.Version {
+			changed[id] = true
+		}
+	}
+	for id := range before.Definitions {
+		if _, there := s.Definitions[id]; !there {
+			changed[id] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(changed))
 }

@@ -38,7 +38,7 @@ func TestRules_KeepEveryVersion(t *testing.T) {
 	off := false
 	apitest.Value(f.changeRules(rule.Document{
 		Rules:     []rule.OwnRule{ownRule("custom-a", "one"), ownRule("custom-b", "one")},
-		Overrides: []rule.Override{{Rule: "aws-ec2-idle", Scope: "org", Enabled: &off}},
+		Overrides: []rule.BuiltInOverride{{Rule: "aws-ec2-idle", Scope: "org", Enabled: &off}},
 	}, false))(f)
 	apitest.Value(f.changeRules(rule.Document{Rules: []rule.OwnRule{ownRule("custom-a", "two")}}, false))(f)
 	apitest.Value(f.changeRules(rule.Document{Rules: []rule.OwnRule{ownRule("custom-a", "two")}}, true))(f)
@@ -83,7 +83,7 @@ func TestRules_AChangeOfWhatIsThereIsNone(t *testing.T) {
 	f := newFixture(t, 0)
 	d := rule.Document{
 		Rules:     []rule.OwnRule{ownRule("custom-a", "one")},
-		Overrides: []rule.Override{{Rule: "aws-ec2-idle", Scope: "org", Severity: "low"}},
+		Overrides: []rule.BuiltInOverride{{Rule: "aws-ec2-idle", Scope: "org", Severity: "low"}},
 	}
 	set := apitest.Value(f.changeRules(d, false))(f)
 	again := set.Document()

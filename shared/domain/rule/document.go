@@ -9,9 +9,9 @@ import (
 
 // Document is own rules and overrides, as a file of a repository holds them.
 type Document struct {
-	Version   int        `json:"version,omitempty" doc:"Of an export; it is ignored when a document is sent"`
-	Rules     []OwnRule  `json:"rules,omitempty" maxItems:"500" doc:"Own rules"`
-	Overrides []Override `json:"overrides,omitempty" maxItems:"5000" doc:"Overrides of built-in rules; they replace all overrides that the rule had"`
+	Version   int               `json:"version,omitempty" doc:"Of an export; it is ignored when a document is sent"`
+	Rules     []OwnRule         `json:"rules,omitempty" maxItems:"500" doc:"Own rules"`
+	Overrides []BuiltInOverride `json:"overrides,omitempty" maxItems:"5000" doc:"Overrides of built-in rules; they replace all overrides that the rule had"`
 }
 
 // Check checks everything that needs no CEL, and that nothing occurs twice. The kind of an error is Invalid.
@@ -39,8 +39,8 @@ func (d *Document) Check() error {
 }
 
 // OverridesByRule returns the overrides of each rule.
-func (d *Document) OverridesByRule() map[string][]Override {
-	out := map[string][]Override{}
+func (d *Document) OverridesByRule() map[string][]BuiltInOverride {
+	out := map[string][]BuiltInOverride{}
 	for i := range d.Overrides {
 		id := d.Overrides[i].Rule
 		out[id] = append(out[id], d.Overrides[i])

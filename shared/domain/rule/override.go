@@ -8,9 +8,9 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Override is an Overlay of a built-in rule as it is sent, exported and stored. A field without a value leaves the
+// BuiltInOverride is an Overlay of a built-in rule as it is sent, exported and stored. A field without a value leaves the
 // value of the rule, or of an override of a wider scope.
-type Override struct {
+type BuiltInOverride struct {
 	Rule     string         `json:"rule" minLength:"1" maxLength:"80" example:"aws-ec2-idle" doc:"The id of a built-in rule"`
 	Scope    string         `json:"scope" enum:"org,account,group" doc:"A narrower scope overrides a wider one; of several groups, the one with the greatest id"`
 	ScopeID  string         `json:"scopeID,omitempty" maxLength:"64" doc:"The id of the cloud account or resource group; none for org"`
@@ -21,7 +21,7 @@ type Override struct {
 }
 
 // Overlay returns the overlay. It checks everything that needs no CEL. The kind of an error is Invalid.
-func (o *Override) Overlay() (Overlay, error) {
+func (o *BuiltInOverride) Overlay() (Overlay, error) {
 	r := ByID(o.Rule)
 	if r == nil {
 		return Overlay{}, errNoBuiltIn(o.Rule)
@@ -59,7 +59,7 @@ func errNoBuiltIn(ruleID string) error {
 
 // CheckOverrides checks the overrides of one built-in rule: each by itself, that no scope occurs twice, and their size
 // together. The kind of an error is Invalid.
-func CheckOverrides(all []Override) error {
+func CheckOverrides(all []BuiltInOverride) error {
 	had := map[[2]string]bool{}
 	for i := range all {
 		o := &all[i]
@@ -84,8 +84,8 @@ func CheckOverrides(all []Override) error {
 }
 
 // SortOverrides sorts overrides by rule, scope from the widest, and id.
-func SortOverrides(all []Override) {
-	slices.SortStableFunc(all, func(a, b Override) int {
+func SortOverrides(all []BuiltInOverride) {
+	slices.SortStableFunc(all, func(a, b BuiltInOverride) int {
 		return cmp.Or(cmp.Compare(a.Rule, b.Rule),
 			cmp.Compare(slices.Index(scopes, Scope(a.Scope)), slices.Index(scopes, Scope(b.Scope))),
 			cmp.Compare(a.ScopeID, b.ScopeID))

@@ -92,25 +92,25 @@ func TestOwnRule_HasAtMost16000Bytes(t *testing.T) {
 
 func TestOverride_RefusesMistakesWithTheWayOut(t *testing.T) {
 	for _, c := range []struct {
-		o    Override
+		o    BuiltInOverride
 		want string
 	}{
-		{Override{Rule: "aws-ec2-idel", Scope: "org"}, "no such built-in rule; the nearest name is aws-ec2-idle"},
-		{Override{Rule: "custom-a", Scope: "org"}, "change an own rule itself"},
-		{Override{Rule: "aws-ec2-idle", Scope: "team"}, `scope is "team"`},
-		{Override{Rule: "aws-ec2-idle", Scope: "org", ScopeID: "x"}, "give org without an id"},
-		{Override{Rule: "aws-ec2-idle", Scope: "account"}, "account or group with an id"},
-		{Override{Rule: "aws-ec2-idle", Scope: "org", Severity: "bad"}, `severity is "bad"`},
+		{BuiltInOverride{Rule: "aws-ec2-idel", Scope: "org"}, "no such built-in rule; the nearest name is aws-ec2-idle"},
+		{BuiltInOverride{Rule: "custom-a", Scope: "org"}, "change an own rule itself"},
+		{BuiltInOverride{Rule: "aws-ec2-idle", Scope: "team"}, `scope is "team"`},
+		{BuiltInOverride{Rule: "aws-ec2-idle", Scope: "org", ScopeID: "x"}, "give org without an id"},
+		{BuiltInOverride{Rule: "aws-ec2-idle", Scope: "account"}, "account or group with an id"},
+		{BuiltInOverride{Rule: "aws-ec2-idle", Scope: "org", Severity: "bad"}, `severity is "bad"`},
 		{
-			Override{Rule: "aws-ec2-idle", Scope: "org", Params: map[string]any{"cpu": 1.0}},
+			BuiltInOverride{Rule: "aws-ec2-idle", Scope: "org", Params: map[string]any{"cpu": 1.0}},
 			"rule aws-ec2-idle has no parameter cpu",
 		},
 		{
-			Override{Rule: "aws-ec2-idle", Scope: "org", Params: map[string]any{"cpu_pct": "5h"}},
+			BuiltInOverride{Rule: "aws-ec2-idle", Scope: "org", Params: map[string]any{"cpu_pct": "5h"}},
 			`parameter cpu_pct is "5h"`,
 		},
 		{
-			Override{Rule: "aws-ec2-idle", Scope: "org", Params: map[string]any{"cpu_pct": false}},
+			BuiltInOverride{Rule: "aws-ec2-idle", Scope: "org", Params: map[string]any{"cpu_pct": false}},
 			"parameter cpu_pct is false",
 		},
 	} {
@@ -125,8 +125,8 @@ func TestDocument_RefusesWhatOccursTwice(t *testing.T) {
 	if err := d.Check(); err == nil || !strings.Contains(err.Error(), "custom-old-volume occurs twice") {
 		t.Error(err)
 	}
-	o := Override{Rule: "aws-ec2-idle", Scope: "org", Severity: "low"}
-	d = Document{Overrides: []Override{o, o}}
+	o := BuiltInOverride{Rule: "aws-ec2-idle", Scope: "org", Severity: "low"}
+	d = Document{Overrides: []BuiltInOverride{o, o}}
 	if err := d.Check(); err == nil || !strings.Contains(err.Error(), "two overrides for org") {
 		t.Error(err)
 	}

@@ -71,7 +71,8 @@ var namesNothing = map[string]string{
 // partDeletions are the operations of the method DELETE that take a part from a record, with the reason why that part
 // is not a kind of record.
 var partDeletions = map[string]string{
-	"removeGroupResource": "a member of a resource group", "removeTeamMember": "a member of a team",
+	"deleteRecommendationRule": "an own rule, which recommendations name as history, or overrides",
+	"removeGroupResource":      "a member of a resource group", "removeTeamMember": "a member of a team",
 	"removeTeamResource": "a resource of a team",
 	"detachFromSchedule": "an attachment of a schedule", "deregisterCluster": "a registration of a cloud account",
 	"leaveOrganisation":     "removeUser for the caller",

@@ -24,6 +24,6 @@ var Declaration = platform.Declaration{
 		},
 	}),
 	Starts:  []string{recommendation.Machine},
-	Calls:   []string{recommendation.Worker},
+	Calls:   []string{recommendation.CheckWorker},
 	Samples: []string{"list"},
 }

@@ -15,7 +15,6 @@ import (
 	"lamplighter.dev/shared/domain/rule"
 	"lamplighter.dev/shared/domain/rule/condition"
 	"lamplighter.dev/shared/engine/lambdacall"
-	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/testkit/apitest"
 	"lamplighter.dev/shared/testkit/inventorytest"
 )
@@ -28,21 +27,18 @@ const own = `{"id":"custom-big-volume","title":"Volume is big","resourceType":"a
 // checking lets the fixture's worker check rules.
 func checking(f *fixture) *fixture {
 	catalogue := condition.NewCatalogue()
-	f.Workers = lambdacall.Local{recommendation.Worker: func(_ context.Context, in json.RawMessage) (any, error) {
-		var call struct{ Input recommendation.RuleCheck }
-		f.Must(json.Unmarshal(in, &call))
-		d := call.Input.Document
-		if call.Input.Text != "" {
-			written, err := condition.ReadDocument([]byte(call.Input.Text))
+	f.Workers = lambdacall.Local{recommendation.CheckWorker: func(_ context.Context, in json.RawMessage) (any, error) {
+		var c recommendation.RuleCheck
+		f.Must(json.Unmarshal(in, &c))
+		d := c.Document
+		if c.Text != "" {
+			written, err := condition.ReadDocument([]byte(c.Text))
 			if err != nil {
-				return recommendation.RuleCheckAnswer{Problem: fault.Message(err)}, nil //nolint:nilerr // as the worker
+				return nil, err
 			}
 			d.Add(written)
 		}
-		if err := catalogue.CheckDocument(&d, f.Clock.Now()); err != nil {
-			return recommendation.RuleCheckAnswer{Problem: fault.Message(err)}, nil //nolint:nilerr // as the worker
-		}
-		return recommendation.RuleCheckAnswer{Document: &d}, nil
+		return recommendation.CheckedRules{Document: d}, catalogue.CheckDocument(&d, f.Clock.Now())
 	}}
 	return f
 }

@@ -94,8 +94,6 @@ func (w *worker) handle(ctx context.Context, input json.RawMessage) (any, error)
 			return Progress{Done: true},
 				recommendation.FinishRefresh(ctx, w.Platform, in, recommendation.Settled{}, c.Error.String())
 		})
-	case recommendation.CheckRulesTask:
-		return workflow.RunTask(ctx, c, w.checkRules)
 	}
 	return nil, fault.New(fault.Invalid, "recommender knows no task %q", c.Task)
 }

@@ -133,8 +133,8 @@ func printProof(
 		if len(proof.Missing) > 0 {
 			missing = ", without " + strings.Join(proof.Missing, ", ")
 		}
-		return fmt.Errorf("the condition is %s with the stored evidence%s: the recommendation is not proved", proof.Truth,
-			missing)
+		return fmt.Errorf("the condition is %s with the stored evidence%s: the recommendation is not proved",
+			proof.Truth, missing)
 	}
 	_, err := fmt.Fprintln(out, "proved: the condition is true with the stored evidence")
 	return err

@@ -62,13 +62,13 @@ func (s *service) listOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
 		ID: "listRecommendationRules", Method: http.MethodGet, Path: rules, Policy: reading, Scoped: true,
 		Statuses: invalid, Summary: "List the rules of recommendations",
-		Description: "The built-in rules in their fixed order, then the own rules by id. enabled, severity and params " +
-			"are those of the organization; overrides has those of accounts and groups, too. evaluated, true, false, unknown and missing are of " +
-			"the last evaluation of all resources, missing by fact and account. precision is the share of the " +
-			"recommendations that were dismissed, applied or optimised, and not dismissed as wrong; a rule with less " +
-			"than 80 % of at least 20 falls to severity info. realizedOverPredicted compares measured with predicted " +
-			"savings. A grant on teams or resources counts open recommendations in it, and sees none of the other " +
-			"figures.",
+		Description: "The built-in rules in their fixed order, then the own rules by id. enabled, severity and " +
+			"params are those of the organization; overrides has those of accounts and groups, too. evaluated, " +
+			"true, false, unknown and missing are of the last evaluation of all resources, missing by fact and " +
+			"account. precision is the share of the recommendations that were dismissed, applied or optimised, and " +
+			"not dismissed as wrong; a rule with less than 80 % of at least 20 falls to severity info. " +
+			"realizedOverPredicted compares measured with predicted savings. A grant on teams or resources counts " +
+			"open recommendations in it, and sees none of the other figures.",
 	}, s.listRules)
 }
 

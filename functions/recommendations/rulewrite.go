@@ -33,8 +33,8 @@ func (s *service) createRule(ctx context.Context, in *struct{ Body rule.OwnRule 
 	return s.saveRule(ctx, set, o.ID, &recommendation.RuleDefinition{Own: &o})
 }
 
-// ChangedRecommendationRule is the body of PUT /recommendations/rules/{ruleID}. Of a built-in rule, it changes the override of a
-// scope; an override without a value is removed.
+// ChangedRecommendationRule is the body of PUT /recommendations/rules/{ruleID}. Of a built-in rule, it changes the
+// override of a scope; an override without a value is removed.
 type ChangedRecommendationRule struct {
 	Enabled      rest.Patch[bool]           `json:"enabled,omitzero" doc:"false: no recommendations"`
 	Severity     rest.Patch[string]         `json:"severity,omitzero" enum:"info,low,medium,high,critical"`
@@ -134,7 +134,9 @@ func applyOptional[T any](p rest.Patch[T], to **T) {
 }
 
 // override returns the overrides of a built-in rule with that of the sent scope changed.
-func (c *ChangedRecommendationRule) override(ruleID string, all []rule.BuiltInOverride) ([]rule.BuiltInOverride, error) {
+func (c *ChangedRecommendationRule) override(ruleID string, all []rule.BuiltInOverride) (
+	[]rule.BuiltInOverride, error,
+) {
 	if name := c.sentOfOwnRules(); name != "" {
 		return nil, fault.New(fault.Invalid, "%s: it cannot be changed of the built-in rule %s; change enabled, "+
 			"severity, params or excludes, or create an own rule, as %s%[2]s", name, ruleID, rule.CustomPrefix)

@@ -70,7 +70,8 @@ func TestOwnRules_AreCreatedChangedListedAndDeleted(t *testing.T) {
 	if changed.Severity != "high" || changed.Enabled || changed.Version != 2 || changed.Title != "Volume is big" {
 		t.Errorf("%+v", changed)
 	}
-	f.Equal("enabled again", apitest.Data[RecommendationRule](f.Call(ada, "PUT "+one, `{"enabled":null}`)).Enabled, true)
+	changed = apitest.Data[RecommendationRule](f.Call(ada, "PUT "+one, `{"enabled":null}`))
+	f.Equal("enabled again", changed.Enabled, true)
 	shown := f.shown("custom-big-volume")
 	f.Equal("listed", fmt.Sprintln(shown.Own, shown.Severity, *shown.Evaluated), "true high 0\n")
 	f.Equal("of its provider", apitest.Data[rest.List[RecommendationRule]](
@@ -86,7 +87,8 @@ func TestOwnRules_AreCreatedChangedListedAndDeleted(t *testing.T) {
 func TestOwnRules_RefuseMistakesWithPlaceAndWayOut(t *testing.T) {
 	f := checking(newFixture(t))
 	for _, c := range []struct{ old, replacement, want string }{
-		{"res.size_gb >", "res.size_gib >", `line 1, column 1: fact \"size_gib\" is not declared for aws-ebs; the nearest name is size_gb`},
+		{"res.size_gb >", "res.size_gib >", `line 1, column 1: fact \"size_gib\" is not declared for aws-ebs`},
+		{"res.size_gb >", "res.size_gib >", "the nearest name is size_gb"},
 		{"> p.gb", "> p.gb &&", "line 1"},
 		{"> p.gb", "> 0", "parameter gb"},
 		{`"gb":50}`, `"gb":"a lot"}`, "parameter gb is a lot: give a number"},

@@ -163,8 +163,8 @@ type kept struct {
 	texts map[[3]string]*condition.Condition // by rule, type and text
 }
 
-// ownRule compiles a version of an own rule once, under a name. A rule that no longer compiles, because a type has changed, has no
-// condition: it is unknown for each resource.
+// ownRule compiles a version of an own rule once, under a name. A rule that no longer compiles, because a type has
+// changed, has no condition: it is unknown for each resource.
 func (c *compiler) ownRule(name string, o *rule.OwnRule, version int) compiledRule {
 	key := fmt.Sprint(name, "#", o.ID, "#", version)
 	c.kept.mu.Lock()

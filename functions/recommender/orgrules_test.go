@@ -46,12 +46,12 @@ func (f *fixture) nextDay() {
 	f.evaluate()
 }
 
-// only returns the statuses of the rows of a rule, by resource.
-func (f *fixture) only(ruleID string) string {
+// bigVolumes returns the statuses of the rows of bigVolume, by resource.
+func (f *fixture) bigVolumes() string {
 	f.Helper()
 	var out []string
 	for line := range strings.SplitSeq(f.rows(), "; ") {
-		if rest, is := strings.CutPrefix(line, ruleID+" "); is {
+		if rest, is := strings.CutPrefix(line, "custom-big-volume "); is {
 			out = append(out, strings.TrimSuffix(rest, " 0.00"))
 		}
 	}
@@ -63,20 +63,20 @@ func TestOwnRules_OpenRowsAndEndThemWhenTheyAreDeleted(t *testing.T) {
 	f.discover("aws-ebs", f.volume("vol-1", 0), f.volume("vol-2", 0))
 	f.govern(rule.Document{Rules: []rule.OwnRule{bigVolume()}})
 	f.evaluate()
-	f.Equal("rows", f.only("custom-big-volume"), "vol-1 open, vol-2 open")
+	f.Equal("rows", f.bigVolumes(), "vol-1 open, vol-2 open")
 	higher := bigVolume()
 	higher.Params["gb"] = 100.0
 	f.govern(rule.Document{Rules: []rule.OwnRule{higher}})
 	for range 3 {
 		f.nextDay()
 	}
-	f.Equal("with another parameter", f.only("custom-big-volume"), "vol-1 optimised, vol-2 optimised")
+	f.Equal("with another parameter", f.bigVolumes(), "vol-1 optimised, vol-2 optimised")
 	f.govern(rule.Document{Rules: []rule.OwnRule{bigVolume()}})
 	f.nextDay()
-	f.Equal("again", f.only("custom-big-volume"), "vol-1 open, vol-2 open")
+	f.Equal("again", f.bigVolumes(), "vol-1 open, vol-2 open")
 	f.govern(rule.Document{})
 	f.nextDay()
-	f.Equal("deleted", f.only("custom-big-volume"), "vol-1 optimised, vol-2 optimised")
+	f.Equal("deleted", f.bigVolumes(), "vol-1 optimised, vol-2 optimised")
 	for _, r := range apitest.Rows[recommendation.Row](f.Fixture, recommendation.RowPKs(org)...) {
 		if r.RuleID == "custom-big-volume" {
 			f.Equal("why", r.Ended, recommendation.EndedOff)
@@ -102,35 +102,54 @@ func TestOwnRules_EvidenceNamesTheVersion(t *testing.T) {
 
 func TestOverrides_HoldForOrganizationAccountAndGroup(t *testing.T) {
 	off, on := false, true
+	const group = "<group>"
 	for name, c := range map[string]struct {
 		overrides []rule.BuiltInOverride
 		want      string
 	}{
-		"none":                      {nil, "both"},
-		"disabled":                  {[]rule.BuiltInOverride{{Scope: "org", Enabled: &off}}, ""},
-		"disabled for an account":   {[]rule.BuiltInOverride{{Scope: "account", ScopeID: inventorytest.Account, Enabled: &off}}, ""},
-		"disabled for another one":  {[]rule.BuiltInOverride{{Scope: "account", ScopeID: "ca_other", Enabled: &off}}, "both"},
-		"disabled for a group":      {[]rule.BuiltInOverride{{Scope: "group", ScopeID: "<group>", Enabled: &off}}, "vol-2"},
-		"enabled for a group alone": {[]rule.BuiltInOverride{{Scope: "org", Enabled: &off}, {Scope: "group", ScopeID: "<group>", Enabled: &on}}, "vol-1"},
-		"another parameter":         {[]rule.BuiltInOverride{{Scope: "org", Params: map[string]any{"min_age": "480h"}}}, "vol-2"},
+		"none":     {nil, "both"},
+		"disabled": {[]rule.BuiltInOverride{{Scope: "org", Enabled: &off}}, ""},
+		"disabled for an account": {
+			[]rule.BuiltInOverride{{Scope: "account", ScopeID: inventorytest.Account, Enabled: &off}}, "",
+		},
+		"disabled for another one": {
+			[]rule.BuiltInOverride{{Scope: "account", ScopeID: "ca_other", Enabled: &off}}, "both",
+		},
+		"disabled for a group": {[]rule.BuiltInOverride{{Scope: "group", ScopeID: group, Enabled: &off}}, "vol-2"},
+		"enabled for a group alone": {
+			[]rule.BuiltInOverride{
+				{Scope: "org", Enabled: &off}, {Scope: "group", ScopeID: group, Enabled: &on},
+			}, "vol-1",
+		},
+		"another parameter": {
+			[]rule.BuiltInOverride{{Scope: "org", Params: map[string]any{"min_age": "480h"}}}, "vol-2",
+		},
 		"another parameter for a group": {
-			[]rule.BuiltInOverride{{Scope: "group", ScopeID: "<group>", Params: map[string]any{"min_age": "480h"}}}, "vol-2",
+			[]rule.BuiltInOverride{
+				{Scope: "group", ScopeID: group, Params: map[string]any{"min_age": "480h"}},
+			}, "vol-2",
 		},
-		"an exclude":                 {[]rule.BuiltInOverride{{Scope: "org", Excludes: []string{"res.name == 'vol-1'"}}}, "vol-2"},
-		"an exclude that is unknown": {[]rule.BuiltInOverride{{Scope: "org", Excludes: []string{"res.env == 'prod'"}}}, ""},
+		"an exclude": {
+			[]rule.BuiltInOverride{{Scope: "org", Excludes: []string{"res.name == 'vol-1'"}}}, "vol-2",
+		},
+		"an exclude that is unknown": {
+			[]rule.BuiltInOverride{{Scope: "org", Excludes: []string{"res.env == 'prod'"}}}, "",
+		},
 		"an exclude of a group": {
-			[]rule.BuiltInOverride{{Scope: "group", ScopeID: "<group>", Excludes: []string{"true == (res.size_gb > 0)"}}}, "vol-2",
+			[]rule.BuiltInOverride{{Scope: "group", ScopeID: group, Excludes: []string{"res.size_gb > 0"}}}, "vol-2",
 		},
-		"a group that is gone": {[]rule.BuiltInOverride{{Scope: "group", ScopeID: "grp_gone", Enabled: &off}}, "both"},
+		"a group that is gone": {
+			[]rule.BuiltInOverride{{Scope: "group", ScopeID: "grp_gone", Enabled: &off}}, "both",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t)
 			f.discover("aws-ebs", f.volume("vol-1", 15), f.volume("vol-2", 40))
 			f.bill(map[string]string{"vol-1": "0.28", "vol-2": "0.28"})
-			group := f.group("vol-1")
+			made := f.group("vol-1")
 			for i := range c.overrides {
 				o := &c.overrides[i]
-				o.Rule, o.ScopeID = unattachedRule, strings.ReplaceAll(o.ScopeID, "<group>", group)
+				o.Rule, o.ScopeID = unattachedRule, strings.ReplaceAll(o.ScopeID, group, made)
 			}
 			f.govern(rule.Document{Overrides: c.overrides})
 			f.evaluate()
@@ -176,7 +195,7 @@ func TestOverrides_ADisabledRuleEndsItsRowsAndKeepsDismissals(t *testing.T) {
 	disabled.Enabled = &off
 	f.govern(rule.Document{Rules: []rule.OwnRule{disabled}})
 	f.nextDay()
-	f.Equal("disabled", f.only("custom-big-volume"), "vol-1 dismissed, vol-2 optimised")
+	f.Equal("disabled", f.bigVolumes(), "vol-1 dismissed, vol-2 optimised")
 }
 
 // A rule that no longer compiles after an update of the service is unknown. It ends no row and stops no pass.
@@ -191,7 +210,7 @@ func TestOwnRules_ThatNoLongerCompileAreUnknown(t *testing.T) {
 	for range 4 {
 		f.nextDay()
 	}
-	f.Equal("row", f.only("custom-big-volume"), "vol-1 open")
+	f.Equal("row", f.bigVolumes(), "vol-1 open")
 	counts := apitest.Value(recommendation.New(f.Platform).ReadCounts(f.In(org), org))(f)
 	for i := range counts {
 		if counts[i].RuleID == "custom-big-volume" {

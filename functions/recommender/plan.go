@@ -65,16 +65,16 @@ const (
 // open reads what the plan is compared with.
 func (r *planRun) open(ctx context.Context) error {
 	var err error
-	if r.change, err = r.worker.rows.ReadPlannedChange(ctx, r.org, r.plan); err != nil {
+	if r.change, err = r.rows.ReadPlannedChange(ctx, r.org, r.plan); err != nil {
 		return err
 	}
-	base, err := r.worker.rows.ReadRules(ctx, r.org)
+	base, err := r.rows.ReadRules(ctx, r.org)
 	if err != nil {
 		return err
 	}
 	r.plan.Base = base.Version
 	r.plan.Types = typesOf(base, r.change)
-	if r.plan.Inventory, err = r.worker.rows.InventoryPrint(ctx, r.org, r.plan.Types); err != nil {
+	if r.plan.Inventory, err = r.rows.InventoryPrint(ctx, r.org, r.plan.Types); err != nil {
 		return err
 	}
 	next := base.With(r.change, base.Version+1)
@@ -140,7 +140,7 @@ func (r *planRun) run(ctx context.Context) ([]recommendation.RulePlanResult, err
 			return nil, err
 		}
 		for n, items := range groups {
-			r.history = r.worker.shardHistory(ctx, shardOfHistory{
+			r.history = r.shardHistory(ctx, shardOfHistory{
 				org: r.org, shard: shard + n*inventory.ResourceShards, end: r.in.end, days: backtestedDays,
 			}, &r.historyErr)
 			for _, it := range items {

@@ -39,38 +39,41 @@ func newTally(
 	return out
 }
 
-// add counts a resource: the findings of the rule in force and of the change, nil where there is no rule. An unknown
-// condition closes nothing.
+// add counts a resource: the findings of the rule in force and of the change, nil where there is no rule.
 func (t *ruleTally) add(before, after *planFinding) {
 	t.Evaluated++
-	was, is := isTrue(before), isTrue(after)
-	if was {
+	if isTrue(before) {
 		t.Before++
 		t.SavedUSD.Before = t.SavedUSD.Before.Add(before.Savings.Net)
 	}
-	if is {
+	if isTrue(after) {
 		t.After++
 		t.SavedUSD.After = t.SavedUSD.After.Add(after.Savings.Net)
 		t.keepBilled(after)
 	}
-	unknown := after != nil && after.Outcome == recommendation.Unknown
-	if unknown {
+	if after != nil && after.Outcome == recommendation.Unknown {
 		t.Unknown++
 		for _, m := range after.Missing {
 			t.counts.Miss(m, 1)
 		}
+		return // it closes nothing
 	}
-	switch {
+	t.addEffect(before, after)
+}
+
+// addEffect counts what the change does for a resource for which it is decided.
+func (t *ruleTally) addEffect(before, after *planFinding) {
+	switch was, is := isTrue(before), isTrue(after); {
 	case is && !was:
 		t.Opened++
 		t.sample(recommendation.SampleOpened, after)
-	case was && !is && !unknown:
+	case was && !is:
 		t.Closed++
 		t.sample(recommendation.SampleClosed, before)
-	case was && is && differ(before, after):
+	case was && differ(before, after):
 		t.Changed++
 		t.sample(recommendation.SampleChanged, after)
-	case was && is:
+	case was:
 		t.sample(recommendation.SampleSame, after)
 	}
 }

@@ -184,7 +184,7 @@ func (s *Store) ReadRulePlan(ctx context.Context, org, planID string) (RulePlan,
 
 // ReadPlannedChange reads the change of a plan.
 func (s *Store) ReadPlannedChange(ctx context.Context, org string, p *RulePlan) (RuleChange, error) {
-	all, err := readParts[planned](ctx, s, org, p, 1, p.Inputs)
+	all, err := readParts[planned](ctx, s, planKeys(org, p.ID, 1, p.Inputs))
 	out := make(RuleChange, len(all))
 	for _, one := range all {
 		out[one.ID] = one.Definition
@@ -194,27 +194,32 @@ func (s *Store) ReadPlannedChange(ctx context.Context, org string, p *RulePlan) 
 
 // ReadPlanResults reads the results of a plan, by rule.
 func (s *Store) ReadPlanResults(ctx context.Context, org string, p *RulePlan) ([]RulePlanResult, error) {
-	return readParts[RulePlanResult](ctx, s, org, p, 1+p.Inputs, p.Results)
+	return readParts[RulePlanResult](ctx, s, planKeys(org, p.ID, 1+p.Inputs, p.Results))
 }
 
-// readParts reads n items of a plan.
-func readParts[T any](ctx context.Context, s *Store, org string, p *RulePlan, from, n int) ([]T, error) {
+// planKeys returns the keys of n items of a plan.
+func planKeys(org, planID string, from, n int) []table.Key {
 	keys := make([]table.Key, n)
 	for i := range keys {
-		keys[i] = planKey(org, p.ID, from+i)
+		keys[i] = planKey(org, planID, from+i)
 	}
-	if n == 0 {
+	return keys
+}
+
+// readParts reads items of a plan, and returns the values that they hold.
+func readParts[T any](ctx context.Context, s *Store, keys []table.Key) ([]T, error) {
+	if len(keys) == 0 {
 		return nil, nil
 	}
 	got, err := s.table.BatchGet(ctx, keys...)
 	if err != nil {
-		return nil, fault.Wrap("read the parts of plan "+p.ID, err)
+		return nil, fault.Wrap(fmt.Sprintf("read %d parts of a plan", len(keys)), err)
 	}
 	var out []T
 	for _, k := range keys {
 		it, there := got[k]
 		if !there {
-			return nil, fault.New(fault.NotFound, "plan %s has expired: make another one", p.ID)
+			return nil, fault.New(fault.NotFound, "the parts of the plan have expired: make another one")
 		}
 		b, err := unpackItem(it)
 		if err != nil {

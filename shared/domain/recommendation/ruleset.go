@@ -51,7 +51,7 @@ func (s *RuleSet) Document() rule.Document {
 type RuleChange map[string]*RuleDefinition
 
 // ChangeTo returns the change that puts a document into force. With prune, rules and overrides that the document does
-// not have are removed. Definitions that stay as they are are no part of the change.
+// not have are removed. Equal definitions are no part of the change.
 func (s *RuleSet) ChangeTo(d *rule.Document, prune bool) RuleChange {
 	out := RuleChange{}
 	for i := range d.Rules {

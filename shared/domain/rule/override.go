@@ -8,8 +8,8 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// BuiltInOverride is an Overlay of a built-in rule as it is sent, exported and stored. A field without a value leaves the
-// value of the rule, or of an override of a wider scope.
+// BuiltInOverride is an Overlay of a built-in rule as it is sent, exported and stored. A field without a value leaves
+// the value of the rule, or of an override of a wider scope.
 type BuiltInOverride struct {
 	Rule     string         `json:"rule" minLength:"1" maxLength:"80" example:"aws-ec2-idle" doc:"The id of a built-in rule"`
 	Scope    string         `json:"scope" enum:"org,account,group" doc:"A narrower scope overrides a wider one; of several groups, the one with the greatest id"`

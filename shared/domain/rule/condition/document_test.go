@@ -61,10 +61,14 @@ func TestCheckDocument_NamesThePlaceAndTheWayOut(t *testing.T) {
 		{"unknown: [res.size_gb]", "unknown: [res.name]", `fixture "unknown"`},
 		{"size_gb: 51", "size_tb: 51", "res.size_tb is not declared; the nearest name is size_gb"},
 		{"aws-ebs", "aws-ebz", `resource type "aws-ebz" is unknown; the nearest name is aws-ebs`},
-		{"res.name.startsWith", "res.nam.startsWith", "override for org, excludes[0]: rule aws-ec2-idle: line 1, column 1"},
+		{"res.name.startsWith", "res.nam.startsWith", "override for org, excludes[0]: rule aws-ec2-idle: line 1"},
 		{"cpu_pct: 2", "cpu: 2.5", "rule aws-ec2-idle has no parameter cpu"},
 		{"custom-big-volume", "aws-ebs-unattached", "is a built-in rule; give another id"},
-		{"res.size_gb > p.gb", "res.size_gb > p.gb && res.tags.all(a, res.tags.all(b, a != b || res.tags.all(c, c != a)))", "its cost may be"},
+		{
+			"res.size_gb > p.gb",
+			"res.size_gb > p.gb && res.tags.all(a, res.tags.all(b, a != b || res.tags.all(c, c != a)))",
+			"its cost may be",
+		},
 	} {
 		d, err := ReadDocument([]byte(strings.Replace(ownYAML, c.old, c.replacement, 1)))
 		if err == nil {
@@ -86,7 +90,9 @@ func TestReadDocument_RefusesWhatIsNone(t *testing.T) {
 		"{":                             "unexpected EOF",
 		"rules: [{params: {a: 0x1zz}}]": "",
 		"rules: [{title: 5}]":           "cannot unmarshal number",
-		"a: &a [x,x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: &e [*d,*d,*d,*d,*d,*d,*d,*d,*d,*d,*d,*d,*d,*d]\nf: [*e,*e,*e,*e,*e,*e,*e,*e]": "more than 200000 values",
+		"a: &a [x,x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\n" +
+			"d: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: &e [*d,*d,*d,*d,*d,*d,*d,*d,*d,*d,*d,*d,*d,*d]\n" +
+			"f: [*e,*e,*e,*e,*e,*e,*e,*e]": "more than 200000 values",
 	} {
 		_, err := ReadDocument([]byte(text))
 		if want != "" && (err == nil || !strings.Contains(err.Error(), want)) {

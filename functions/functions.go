@@ -53,6 +53,7 @@ import (
 	"lamplighter.dev/functions/resourcegroups"
 	"lamplighter.dev/functions/resources"
 	"lamplighter.dev/functions/roles"
+	"lamplighter.dev/functions/rulechecker"
 	"lamplighter.dev/functions/scheduleddiscovery"
 	"lamplighter.dev/functions/schedules"
 	"lamplighter.dev/functions/showback"
@@ -131,6 +132,7 @@ func All() []Function {
 			alone(func(*platform.Platform) workflow.Handler { return passkeyverifier.Handler }),
 		},
 		{queryrunner.Declaration, nil, alone(querying)},
+		{rulechecker.Declaration, nil, alone(rulechecker.Handler)},
 		{discovery.Declaration, nil, discovery.Handler},
 		{executor.Declaration, nil, executor.Handler},
 		{organisationsync.Declaration, nil, organisationsync.Handler},

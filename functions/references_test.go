@@ -22,6 +22,8 @@ const (
 	cloudOnly = "it is an id in the customer's cloud"
 	mailbox   = "it is the address of a mailbox, which no record has"
 	ownPart   = "it is the id of a part of the record itself"
+	scopeKind = "it is the kind of what scopeID names"
+	goneScope = "an override for an account or a group that is gone stays, and holds for nothing"
 )
 
 // namesNothing are the members that look as if they named a record of the organization and do not, with the reason.
@@ -42,6 +44,12 @@ var namesNothing = map[string]string{
 	"previewNewSchedule groupIDs":             asks,
 	"previewNewSchedule resourceIDs":          asks,
 	"getResourcesByUIDs uids":                 asks,
+	"createRecommendationRule id":             ownPart,
+	"planRecommendationRules id":              ownPart,
+	"planRecommendationRules scope":           scopeKind,
+	"updateRecommendationRule scope":          scopeKind,
+	"planRecommendationRules scopeID":         goneScope,
+	"updateRecommendationRule scopeID":        goneScope,
 	"previewNewSchedule id":                   ownPart,
 	"createSchedule id":                       ownPart,
 	"updateSchedule id":                       ownPart,
@@ -63,7 +71,8 @@ var namesNothing = map[string]string{
 // partDeletions are the operations of the method DELETE that take a part from a record, with the reason why that part
 // is not a kind of record.
 var partDeletions = map[string]string{
-	"removeGroupResource": "a member of a resource group", "removeTeamMember": "a member of a team",
+	"deleteRecommendationRule": "an own rule, which recommendations name as history, or overrides",
+	"removeGroupResource":      "a member of a resource group", "removeTeamMember": "a member of a team",
 	"removeTeamResource": "a resource of a team",
 	"detachFromSchedule": "an attachment of a schedule", "deregisterCluster": "a registration of a cloud account",
 	"leaveOrganisation":     "removeUser for the caller",

@@ -11,6 +11,7 @@ import (
 var commands = []string{
 	"", "serve", "openapi", "version", "restore", "audit", "audit verify", "audit export", "work", "work parked",
 	"work unpark", "mails", "mails dead", "mails redrive", "keys", "keys rotate", "keys list",
+	"rules", "rules test", "rules plan", "rules apply", "rules prove",
 }
 
 func TestCommandLine_EachCommandHasHelpAndVersion(t *testing.T) {
@@ -41,6 +42,8 @@ func TestCommandLine_ABadFlagIsOneLineWithTheWayToTheHelp(t *testing.T) {
 		"audit -bad", "audit verify -bad", "audit export -bad", "audit export -system many", "work -bad",
 		"work parked -bad", "mails -bad", "mails dead -bad", "keys -bad", "keys rotate -bad", "bad", "audit bad",
 		"work bad", "mails bad", "keys bad", "work", "mails", "keys", "work unpark", "mails redrive",
+		"rules", "rules bad", "rules -bad", "rules test", "rules test -bad", "rules plan", "rules plan -restore many",
+		"rules plan -restore 3 -prune", "rules apply", "rules apply a b", "rules prove", "rules prove -bad",
 	} {
 		t.Run(args, func(t *testing.T) {
 			var out, complaints bytes.Buffer
@@ -99,6 +102,14 @@ func TestCommandLine_ErrorsNameTheWayOut(t *testing.T) {
 		"keys list -dir " + dir:                "there are no keys in " + dir + ": name the folder of",
 		"keys rotate -dir " + dir:              "there are no keys in " + dir + ": name the folder of",
 		"keys rotate -secrets -dir " + dir:     "there are no keys in " + dir + ": name the folder of",
+		"rules bad":                            `rules has no command "bad": run lamplighter rules -help`,
+		"rules test":                           "rules test wants files of rules: run lamplighter rules test -help",
+		"rules test " + dir + "/none.yaml":     "none.yaml: no such file",
+		"rules plan":                           "wants files of rules, or -restore",
+		"rules apply job_1":                    "there is no token: set LAMPLIGHTER_TOKEN",
+		"rules apply job_1 -url lamps":         `-url is "lamps"; it must be an address such as https://`,
+		"rules apply job_1 -url http://a.org":  "a token is sent by https only, except to this machine",
+		"rules prove rec_1":                    "there is no token: set LAMPLIGHTER_TOKEN",
 		"restore":                              "-help",
 		"restore a -table b -to c":             `restore takes flags only, not "a"`,
 		"serve -demo false":                    `not "false"; write the value of a switch behind =`,

@@ -6,6 +6,7 @@
 //	lamplighter work       list and unpark the work that the sweeper gave up
 //	lamplighter mails      list and redrive the mails that were given up
 //	lamplighter keys       replace the keys of a local service
+//	lamplighter rules      test, plan, apply and prove rules of recommendations
 //	lamplighter restore    make a table of the backups of another one
 //	lamplighter version    print the version
 package main
@@ -37,6 +38,7 @@ const usage = `usage: lamplighter <command>
   work       list and unpark the work that the sweeper gave up (work parked, work unpark)
   mails      list and redrive the mails that were given up (mails dead, mails redrive)
   keys       list or replace the keys of a local service (keys rotate -help)
+  rules      test, plan and apply own rules of recommendations, or prove a recommendation (rules -help)
   restore    make a table of the backups of another one (restore -help)
   version    print the version
 `
@@ -69,6 +71,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		return mailsCommand.run(ctx, args[1:], stdout)
 	case "keys":
 		return runKeys(args[1:], stdout)
+	case "rules":
+		return runRules(ctx, args[1:], stdout)
 	case "restore":
 		return runRestore(ctx, args[1:], stdout)
 	case readBill: // for this program itself, which starts it

@@ -16,7 +16,8 @@ var Declaration = platform.Declaration{
 	Secrets: []platform.Secret{platform.PepperSecret},
 	Access: rest.Access.With(table.Access{
 		Reads: []table.Partition{
-			identity.MetaPartition, inventory.IndexPartition, inventory.ChunkPartition, recommendation.ChunkPartition,
+			identity.MetaPartition, inventory.AccountPartition, inventory.IndexPartition, inventory.ChunkPartition,
+			recommendation.ChunkPartition,
 		},
 		Writes: []table.Partition{
 			recommendation.RowPartition, recommendation.ColumnPartition, recommendation.RulePartition,
@@ -24,5 +25,6 @@ var Declaration = platform.Declaration{
 		},
 	}),
 	Starts:  []string{recommendation.Machine},
+	Calls:   []string{recommendation.CheckWorker},
 	Samples: []string{"list"},
 }

@@ -7,6 +7,7 @@ import (
 
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/recommendation"
 )
 
@@ -14,22 +15,28 @@ const (
 	base    = "/recommendations"
 	one     = base + "/{recID}"
 	refresh = base + "/refresh"
+	rules   = base + "/rules"
+	oneRule = rules + "/{ruleID}"
+	plans   = rules + "/plans"
 	reading = "recommendations:read"
 	writing = "recommendations:write"
 )
 
 type service struct {
-	p     *platform.Platform
-	store *recommendation.Store
+	p         *platform.Platform
+	store     *recommendation.Store
+	inventory *inventory.Store
 }
 
 // Operations returns the operations of the group.
 func Operations(p *platform.Platform) *rest.Group {
 	g := rest.NewGroup("Recommendations")
-	s := &service{p, recommendation.New(p)}
+	s := &service{p, recommendation.New(p), inventory.New(p)}
 	s.listOperations(g)
 	s.singleOperations(g)
 	s.refreshOperations(g)
+	s.ruleOperations(g)
+	s.planOperations(g)
 	return g
 }
 
@@ -53,14 +60,15 @@ func (s *service) listOperations(g *rest.Group) {
 			"unknown is of the last evaluation of all resources, and empty for a grant on teams or resources.",
 	}, s.summarize)
 	rest.Handle(g, rest.Op{
-		ID: "listRecommendationRules", Method: http.MethodGet, Path: base + "/rules", Policy: reading, Scoped: true,
+		ID: "listRecommendationRules", Method: http.MethodGet, Path: rules, Policy: reading, Scoped: true,
 		Statuses: invalid, Summary: "List the rules of recommendations",
-		Description: "The built-in rules in their fixed order. evaluated, true, false, unknown and missing are of " +
-			"the last evaluation of all resources, missing by fact and account. precision is the share of the " +
-			"recommendations that were dismissed, applied or optimised, and not dismissed as wrong; a rule with less " +
-			"than 80 % of at least 20 falls to severity info. realizedOverPredicted compares measured with predicted " +
-			"savings. A grant on teams or resources counts open recommendations in it, and sees none of the other " +
-			"figures.",
+		Description: "The built-in rules in their fixed order, then the own rules by id. enabled, severity and " +
+			"params are those of the organization; overrides has those of accounts and groups, too. evaluated, " +
+			"true, false, unknown and missing are of the last evaluation of all resources, missing by fact and " +
+			"account. precision is the share of the recommendations that were dismissed, applied or optimised, and " +
+			"not dismissed as wrong; a rule with less than 80 % of at least 20 falls to severity info. " +
+			"realizedOverPredicted compares measured with predicted savings. A grant on teams or resources counts " +
+			"open recommendations in it, and sees none of the other figures.",
 	}, s.listRules)
 }
 

@@ -26,6 +26,8 @@ type RecommendationRule struct {
 	Condition    string                  `json:"condition" doc:"In CEL"`
 	Params       map[string]any          `json:"params"`
 	Enabled      bool                    `json:"enabled"`
+	Own          bool                    `json:"own" doc:"The organization wrote it"`
+	Overrides    []RuleOverride          `json:"overrides" doc:"Of a built-in rule; empty for a grant on teams or resources"`
 	Effort       string                  `json:"effort" enum:"low,medium,high"`
 	Risk         string                  `json:"risk" enum:"low,medium,high"`
 	Remediation  string                  `json:"remediation"`
@@ -41,6 +43,24 @@ type RecommendationRule struct {
 	Precision    *float64                `json:"precision" doc:"0 to 1; null before the first decision"`
 
 	RealizedOverPredicted *float64 `json:"realizedOverPredicted" doc:"null before the first measured saving"`
+}
+
+// RuleOverride changes how a built-in rule holds for the organization, a cloud account or a resource group. A value
+// that is null, or a parameter that is not there, is that of the rule or of a wider scope.
+type RuleOverride struct {
+	Scope    string         `json:"scope" enum:"org,account,group"`
+	ScopeID  *string        `json:"scopeID" doc:"The cloud account or resource group; null for org"`
+	Enabled  *bool          `json:"enabled"`
+	Severity *string        `json:"severity" enum:"info,low,medium,high,critical"`
+	Params   map[string]any `json:"params"`
+	Excludes []string       `json:"excludes" doc:"Conditions in CEL; a resource for which one is true has no recommendation"`
+}
+
+func newOverride(o *rule.BuiltInOverride) RuleOverride {
+	return RuleOverride{
+		o.Scope, rest.Optional(o.ScopeID), o.Enabled, rest.Optional(o.Severity), filled(o.Params),
+		filledList(o.Excludes),
+	}
 }
 
 // MissingFact is a fact that the evaluation of a rule lacked.
@@ -67,7 +87,7 @@ func (s *service) listRules(ctx context.Context, in *rulesInput) (rest.List[Reco
 		return rest.List[RecommendationRule]{}, err
 	}
 	out := rest.List[RecommendationRule]{Page: in.Page.Page, Limit: in.Limit}
-	shown := ruleFigures{r.view.SumsByRule(), nil, nil}
+	shown := ruleFigures{set: r.rules, sums: r.view.SumsByRule(), narrow: !c.Scopes(reading).All}
 	if c.Scopes(reading).All {
 		shown.counts, shown.precisions = byRule(r.counts), r.view.Precisions()
 	}
@@ -75,6 +95,15 @@ func (s *service) listRules(ctx context.Context, in *rulesInput) (rest.List[Reco
 	for i := range all {
 		if in.meets(&all[i]) {
 			out.Add(shown.rule(&all[i]))
+		}
+	}
+	own := r.rules.Own()
+	for i := range own {
+		if one := shown.ownRule(&own[i], r.rules.Definitions[own[i].ID].Version); in.meets(&rule.Rule{
+			ID: one.ID, Provider: one.Provider, Type: one.ResourceType, Category: rule.Category(one.Category),
+			Title: one.Title,
+		}) {
+			out.Add(one)
 		}
 	}
 	return out, nil
@@ -87,6 +116,8 @@ func (in *rulesInput) meets(r *rule.Rule) bool {
 
 // ruleFigures are the figures by rule. Counts and precisions are nil for a grant on teams or resources.
 type ruleFigures struct {
+	set        *recommendation.RuleSet
+	narrow     bool // the caller has a grant on teams or resources
 	sums       map[string]recommendation.RuleSums
 	counts     map[string][]*recommendation.RuleCount
 	precisions map[string]recommendation.Precision
@@ -101,16 +132,50 @@ func byRule(counts []recommendation.RuleCount) map[string][]*recommendation.Rule
 	return out
 }
 
+// rule returns a built-in rule as it holds for the organization.
 func (f *ruleFigures) rule(r *rule.Rule) RecommendationRule {
+	var overlays []rule.Overlay
+	overrides := f.set.Definitions[r.ID].Overrides
+	for i := range overrides {
+		if o, err := overrides[i].Overlay(); err == nil && o.Scope == rule.ForOrganization {
+			overlays = append(overlays, o)
+		}
+	}
+	effective := rule.Resolve(r, overlays)
+	out := f.shown(r, &effective)
+	if !f.narrow {
+		for i := range overrides {
+			out.Overrides = append(out.Overrides, newOverride(&overrides[i]))
+		}
+	}
+	return out
+}
+
+// ownRule returns an own rule. One that no longer fits the declarations of its type shows what was written.
+func (f *ruleFigures) ownRule(o *rule.OwnRule, version int) RecommendationRule {
+	r, err := o.Draft(version)
+	if err != nil {
+		r = &rule.Rule{
+			ID: o.ID, Version: version, Type: o.ResourceType, Category: rule.Category(o.Category), Title: o.Title,
+			Condition: o.Condition, Remediation: o.Remediation,
+		}
+	}
+	out := f.shown(r, &rule.Effective{Rule: r, Enabled: o.IsEnabled(), Severity: r.Severity, Params: r.Params})
+	out.Own = true
+	return out
+}
+
+// shown returns a rule with its figures.
+func (f *ruleFigures) shown(r *rule.Rule, as *rule.Effective) RecommendationRule {
 	sums := f.sums[r.ID]
 	out := RecommendationRule{
 		ID: r.ID, Version: r.Version, Provider: r.Provider, ResourceType: r.Type, Category: string(r.Category),
-		Severity: recommendation.Severity(r.Severity.String()), Title: r.Title, Condition: r.Condition,
-		Params: map[string]any{}, Enabled: true, Effort: string(r.Effort), Risk: string(r.Risk),
-		Remediation: r.Remediation, Verb: string(r.Verb), Source: r.Source, Open: sums.Open,
+		Severity: recommendation.Severity(as.Severity.String()), Title: r.Title, Condition: r.Condition,
+		Params: map[string]any{}, Enabled: as.Enabled, Overrides: []RuleOverride{}, Effort: string(r.Effort),
+		Risk: string(r.Risk), Remediation: r.Remediation, Verb: string(r.Verb), Source: r.Source, Open: sums.Open,
 		SavingsUSD: sums.Net.Fixed(2), Missing: []MissingFact{},
 	}
-	for _, p := range r.Params {
+	for _, p := range as.Params {
 		out.Params[p.Name] = p.Value()
 	}
 	if f.precisions != nil {

@@ -55,6 +55,7 @@ type readings struct {
 	*service
 	caller  identity.Caller
 	view    *recommendation.View
+	rules   *recommendation.RuleSet    // for the rules alone
 	counts  []recommendation.RuleCount // none if the caller has a grant on teams or resources
 	realism money.Amount
 }
@@ -71,6 +72,12 @@ func (r *readings) read(ctx context.Context, withRealism bool) error {
 	if scopes.All {
 		g.Go(func() (err error) {
 			r.counts, err = r.store.ReadCounts(ctx, r.caller.Org)
+			return err
+		})
+	}
+	if !withRealism {
+		g.Go(func() (err error) {
+			r.rules, err = r.store.ReadRules(ctx, r.caller.Org)
 			return err
 		})
 	}

@@ -130,11 +130,7 @@ func (e *evaluation) evaluateAccount(r *record) error {
 	if err != nil {
 		return err
 	}
-	known := e.settling.RulesOf(r.ID)
-	for i := range of.rules {
-		e.keep(of.evaluate(&of.rules[i], s, r.Content), known)
-	}
-	return nil
+	return e.evaluateRules(of, s, r.Content)
 }
 
 // accountRecord returns an account as a subject.

@@ -24,9 +24,10 @@ func BenchmarkEvaluateInstances(b *testing.B) {
 	settling, err := w.rows.Begin(f.In(org), org, recommendation.Pass{ID: "p", At: s.now})
 	f.Must(err)
 	e := &evaluation{
-		worker: w, org: org, in: s.inputs, settling: settling, evaluators: map[string]*evaluator{},
-		counts:  map[countKey]*recommendation.RuleCount{},
-		history: func(string) measurement.History { return history },
+		worker: w, org: org, in: s.inputs, rules: &orgRules{compiler: w.compiler}, settling: settling,
+		evaluators: map[string]*evaluator{},
+		counts:     map[countKey]*recommendation.RuleCount{},
+		history:    func(string) measurement.History { return history },
 	}
 	r := f.instance("i-1")
 	it := apitestItem(f, inventory.Resource{

@@ -4,29 +4,34 @@ import (
 	"fmt"
 	"sync"
 
-	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/rule"
 	"lamplighter.dev/shared/domain/rule/condition"
 )
 
-// compiledRule is a built-in rule with its compiled condition.
+// compiledRule is a rule with its compiled condition.
 type compiledRule struct {
 	*rule.Rule
-	condition *condition.Condition
-	window    int // the longest window of its metrics, in days; 0 without metrics
-	// the parameters by name, as evidence shows them; the evidence of all resources shares them
-	thresholds map[string]any
+	condition *condition.Condition // nil of an own rule that no longer compiles
+	window    int                  // the longest window of its metrics, in days; 0 without metrics
+	standard  *setting             // without overrides
+}
+
+func newCompiledRule(kind string, r *rule.Rule, c *condition.Condition) compiledRule {
+	return compiledRule{r, c, windowOf(kind, c.Metrics), &setting{
+		enabled: true, severity: r.Severity, params: c.Default(), thresholds: thresholds(r.Params),
+	}}
 }
 
 // compiler compiles the rules of types, each type when it is first evaluated. Any number of goroutines may use it.
 type compiler struct {
 	catalogue *condition.Catalogue
 	types     sync.Map // of func() ([]compiledRule, error), by type
+	kept      kept
 }
 
 func newCompiler() *compiler { return &compiler{catalogue: condition.NewCatalogue()} }
 
-// rulesOf returns the compiled rules for resources of a type.
+// rulesOf returns the compiled built-in rules for resources of a type.
 func (c *compiler) rulesOf(kind string) ([]compiledRule, error) {
 	compile, _ := c.types.LoadOrStore(kind, sync.OnceValues(func() ([]compiledRule, error) {
 		return c.compileRules(kind)
@@ -36,7 +41,7 @@ func (c *compiler) rulesOf(kind string) ([]compiledRule, error) {
 
 // compileRules compiles the rules of a type; none for a type that the catalogue of clouds does not have.
 func (c *compiler) compileRules(kind string) ([]compiledRule, error) {
-	if _, known := cloud.KindOf(kind); !known {
+	if !isKnownType(kind) {
 		return nil, nil
 	}
 	var out []compiledRule
@@ -48,7 +53,7 @@ func (c *compiler) compileRules(kind string) ([]compiledRule, error) {
 		if err != nil {
 			return nil, fmt.Errorf("compile the rules of %s: %w", kind, err)
 		}
-		out = append(out, compiledRule{r, one, windowOf(kind, one.Metrics), thresholdsOf(r)})
+		out = append(out, newCompiledRule(kind, r, one))
 	}
 	return out, nil
 }
@@ -63,10 +68,10 @@ func windowOf(kind string, metrics []string) (days int) {
 	return days
 }
 
-// thresholdsOf returns the parameters of a rule by name, as evidence shows them.
-func thresholdsOf(r *rule.Rule) map[string]any {
-	out := make(map[string]any, len(r.Params))
-	for _, p := range r.Params {
+// thresholds returns parameters by name, as evidence shows them.
+func thresholds(params []rule.Param) map[string]any {
+	out := make(map[string]any, len(params))
+	for _, p := range params {
 		out[p.Name] = p.Value()
 	}
 	return out

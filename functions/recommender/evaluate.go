@@ -44,10 +44,12 @@ var recreators = []string{"asg", "eks", "gke", "aks", "operator", "backup"}
 // evaluator evaluates the rules of resources of one type. One goroutine uses it, for one resource after another.
 type evaluator struct {
 	*inputs
-	rules   []compiledRule
-	subject *condition.Subject
-	rollups condition.Rollups
-	derived []*derivation // of the facts that the conditions read
+	org      *orgRules
+	rules    []compiledRule
+	settings map[settingKey]*setting
+	subject  *condition.Subject
+	rollups  condition.Rollups
+	derived  []*derivation // of the facts that the conditions read
 
 	// of the resource under evaluation; their memory is used again for the next one
 	current subject
@@ -55,13 +57,21 @@ type evaluator struct {
 }
 
 // newEvaluator returns the evaluator of a type, or nil if no rules are about it.
-func (in *inputs) newEvaluator(c *compiler, kind string) (*evaluator, error) {
-	rules, err := c.rulesOf(kind)
-	if err != nil || len(rules) == 0 {
+func (in *inputs) newEvaluator(org *orgRules, kind string) (*evaluator, error) {
+	rules, err := org.rulesOf(kind)
+	if err != nil || len(rules) == 0 || !isKnownType(kind) {
 		return nil, err
 	}
-	e := &evaluator{inputs: in, rules: rules, derived: derivedFacts(kind, rules)}
-	if e.subject, err = c.catalogue.NewSubject(kind); err != nil {
+	return in.evaluatorFor(org, kind, rules)
+}
+
+// evaluatorFor returns an evaluator of some rules of a type.
+func (in *inputs) evaluatorFor(org *orgRules, kind string, rules []compiledRule) (*evaluator, error) {
+	e := &evaluator{
+		inputs: in, org: org, rules: rules, settings: map[settingKey]*setting{}, derived: derivedFacts(kind, rules, org),
+	}
+	var err error
+	if e.subject, err = org.compiler.catalogue.NewSubject(kind); err != nil {
 		return nil, err
 	}
 	e.subject.Now = in.now
@@ -73,10 +83,15 @@ func (in *inputs) newEvaluator(c *compiler, kind string) (*evaluator, error) {
 }
 
 // derivedFacts returns the derivations of facts that conditions, or the guards of rules about money, read.
-func derivedFacts(kind string, rules []compiledRule) []*derivation {
+func derivedFacts(kind string, rules []compiledRule, org *orgRules) []*derivation {
 	names := []string{"managed_by"}
 	for i := range rules {
-		names = append(names, rules[i].condition.Facts...)
+		if c := rules[i].condition; c != nil {
+			names = append(names, c.Facts...)
+		}
+		for _, c := range org.excludesOf(rules[i].Rule) {
+			names = append(names, c.Facts...)
+		}
 		names = append(names, rules[i].Savings.Names...)
 	}
 	slices.Sort(names)
@@ -114,31 +129,31 @@ func (e *evaluator) begin(r *record, stored []byte, history func(string) measure
 }
 
 // evaluate returns the finding of a rule for the subject. The missing facts of an unknown one hold until the next call.
-func (e *evaluator) evaluate(r *compiledRule, s *subject, content content) recommendation.Finding {
-	f := recommendation.Finding{
-		RuleID: r.ID, RuleVersion: r.Version, Resource: resourceOf(s, content), Metrics: r.window > 0,
-		Category: string(r.Category), Severity: recommendation.Severity(r.Severity.String()), Effort: string(r.Effort),
-		Risk: string(r.Risk), Title: r.Title,
+func (e *evaluator) evaluate(r *compiledRule, s *subject, content content) (recommendation.Finding, error) {
+	f := newFinding(r, s, content)
+	as, err := e.settingOf(r, s)
+	if err != nil {
+		return f, err
 	}
-	result := e.subject.Evaluate(r.condition, r.condition.Default())
-	switch result.Truth {
-	case condition.Unknown:
-		e.missing = appendMissing(e.missing[:0], result.Missing)
-		f.Outcome, f.Missing = recommendation.Unknown, e.missing
-		return f
-	case condition.False:
-		f.Outcome = recommendation.False
-		return f
-	case condition.True:
+	if f.Outcome, f.Missing = e.decide(r, as); f.Outcome != recommendation.True {
+		return f, nil
 	}
-	return e.verified(r, s, f)
+	if e.verify(r, as, s, &f); f.Outcome == recommendation.True {
+		e.explain(r, as, s, &f)
+	}
+	return f, nil
 }
 
 // wasTrue reports whether a condition that is true is also true with the metrics up to the day before.
-func (e *evaluator) wasTrue(r *compiledRule, s *subject) bool {
+func (e *evaluator) wasTrue(r *compiledRule, s *subject) (bool, error) {
+	as, err := e.settingOf(r, s)
+	if err != nil {
+		return false, err
+	}
 	defer e.readMetricsUntil(s, e.end)
 	e.readMetricsUntil(s, e.end.AddDate(0, 0, -1))
-	return e.subject.Evaluate(r.condition, r.condition.Default()).Truth == condition.True
+	outcome, _ := e.decide(r, as)
+	return outcome == recommendation.True, nil
 }
 
 func (e *evaluator) readMetricsUntil(s *subject, end time.Time) {
@@ -146,30 +161,73 @@ func (e *evaluator) readMetricsUntil(s *subject, end time.Time) {
 	e.subject.Metrics.Reset(s)
 }
 
-// verified completes the finding of a true condition: with evidence and saving. Rules about money skip young resources
-// and those that a controller recreates, and are false below 1 USD a month.
-func (e *evaluator) verified(r *compiledRule, s *subject, f recommendation.Finding) recommendation.Finding {
+func newFinding(r *compiledRule, s *subject, content content) recommendation.Finding {
+	return recommendation.Finding{
+		RuleID: r.ID, RuleVersion: r.Version, Resource: resourceOf(s, content), Metrics: r.window > 0,
+		Category: string(r.Category), Effort: string(r.Effort), Risk: string(r.Risk), Title: r.Title,
+	}
+}
+
+// decide returns the outcome of a rule's condition. Without the facts of an exclude, a true condition is unknown.
+func (e *evaluator) decide(r *compiledRule, as *setting) (recommendation.Outcome, []recommendation.Missing) {
+	switch {
+	case !as.enabled:
+		return recommendation.Off, nil
+	case r.condition == nil:
+		return recommendation.Unknown, []recommendation.Missing{{Fact: "condition", Reason: invalidRule}}
+	}
+	e.missing = e.missing[:0]
+	undecided := false
+	for _, exclude := range as.excludes {
+		result := e.subject.Evaluate(exclude, exclude.Default())
+		switch result.Truth {
+		case condition.True:
+			return recommendation.Off, nil
+		case condition.Unknown:
+			undecided, e.missing = true, appendMissing(e.missing, result.Missing)
+		case condition.False:
+		}
+	}
+	result := e.subject.Evaluate(r.condition, as.params)
+	switch {
+	case result.Truth == condition.False:
+		return recommendation.False, nil
+	case result.Truth == condition.Unknown || undecided:
+		e.missing = appendMissing(e.missing, result.Missing)
+		return recommendation.Unknown, e.missing
+	}
+	return recommendation.True, nil
+}
+
+// verify completes the finding of a true condition with its saving. Rules about money skip young resources and those
+// that a controller recreates, and are false below 1 USD a month.
+func (e *evaluator) verify(r *compiledRule, as *setting, s *subject, f *recommendation.Finding) {
 	f.Outcome = recommendation.False
 	if r.Category.IsCost() && e.skips(s) {
-		return f
+		return
 	}
 	if len(r.Confirm) > 0 {
 		f.Outcome, f.Missing = recommendation.Unknown, unconfirmedOf(r.Rule)
-		return f
+		return
 	}
 	savings, version, why := s.savingsOf(r.Rule)
 	if why != "" {
 		f.Outcome = recommendation.Unknown
 		f.Missing = []recommendation.Missing{{Fact: "savings", Reason: string(why)}}
-		return f
+		return
 	}
 	if !worthwhile(r.Rule, &savings) {
-		return f
+		return
 	}
-	f.Outcome, f.Savings, f.Evidence = recommendation.True, savings, e.evidence(r, s)
-	f.Severity = recommendation.Severity(r.SeverityAt(r.Severity, savings.Net).String())
+	f.Outcome, f.Savings, f.Evidence.PriceVersion = recommendation.True, savings, version
+	f.Severity = recommendation.Severity(r.SeverityAt(as.severity, savings.Net).String())
+}
+
+// explain adds the evidence and the reason to a true finding.
+func (e *evaluator) explain(r *compiledRule, as *setting, s *subject, f *recommendation.Finding) {
+	version := f.Evidence.PriceVersion
+	f.Evidence = e.evidence(r, as, s)
 	f.Evidence.PriceVersion, f.Reason = version, reasonOf(r, f.Evidence.Values)
-	return f
 }
 
 // unconfirmed is the reason of a rule whose hourly means must agree with 5-minute points, which nobody collects yet.
@@ -192,9 +250,9 @@ func (e *evaluator) skips(s *subject) bool {
 }
 
 // evidence returns the values that a condition was decided on.
-func (e *evaluator) evidence(r *compiledRule, s *subject) recommendation.Evidence {
+func (e *evaluator) evidence(r *compiledRule, as *setting, s *subject) recommendation.Evidence {
 	out := recommendation.Evidence{
-		Values: map[string]any{}, Thresholds: r.thresholds, Rule: r.ID, RuleVersion: r.Version, At: e.now,
+		Values: map[string]any{}, Thresholds: as.thresholds, Rule: r.ID, RuleVersion: r.Version, At: e.now,
 	}
 	for _, name := range r.condition.Facts {
 		if v := e.subject.Facts.Value(name); v != nil {

@@ -99,9 +99,13 @@ func (r *runner) evaluation(ctx context.Context) (*evaluation, error) {
 	if err != nil {
 		return nil, err
 	}
+	rules, err := r.readRules(ctx, r.org)
+	if err != nil {
+		return nil, err
+	}
 	settling, err := r.rows.Begin(ctx, r.org, recommendation.Pass{ID: r.state.ID, At: r.state.At})
 	return &evaluation{
-		worker: r.worker, org: r.org, in: in, settling: settling, evaluators: map[string]*evaluator{},
+		worker: r.worker, org: r.org, in: in, rules: rules, settling: settling, evaluators: map[string]*evaluator{},
 	}, err
 }
 

@@ -88,6 +88,9 @@ func (w *worker) handle(ctx context.Context, input json.RawMessage) (any, error)
 		return workflow.RunTask(ctx, c, w.refresh)
 	case "finish":
 		return workflow.RunTask(ctx, c, func(ctx context.Context, in recommendation.RefreshInput) (Progress, error) {
+			if in.Plan {
+				return Progress{Done: true}, w.rows.FailRulePlan(ctx, in.Org, in.JobID, c.Error.String())
+			}
 			return Progress{Done: true},
 				recommendation.FinishRefresh(ctx, w.Platform, in, recommendation.Settled{}, c.Error.String())
 		})

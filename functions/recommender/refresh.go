@@ -14,8 +14,11 @@ type Progress struct {
 	WaitSeconds int  `json:"waitSeconds"`
 }
 
-// refresh evaluates everything for a refresh, as far as the time of a run allows.
+// refresh evaluates everything for a refresh, as far as the time of a run allows, or a plan of the rules.
 func (w *worker) refresh(ctx context.Context, in recommendation.RefreshInput) (Progress, error) {
+	if in.Plan {
+		return w.planRules(ctx, in)
+	}
 	ctx = table.WithOrg(ctx, in.Org)
 	r, err := w.open(ctx, in.Org, in.JobID, w.Clock.Now().Add(stretch))
 	if err != nil {

@@ -29,6 +29,7 @@ type evaluation struct {
 	*worker
 	org        string
 	in         *inputs
+	rules      *orgRules
 	settling   *recommendation.Settling
 	stateOnly  bool // only rules that read no metrics
 	evaluators map[string]*evaluator
@@ -47,12 +48,14 @@ type countKey struct{ rule, account string }
 // evaluateShard evaluates all resources of a shard of records, and records that it did.
 func (e *evaluation) evaluateShard(ctx context.Context, shard int) error {
 	e.counts = map[countKey]*recommendation.RuleCount{}
-	groups, err := e.readShard(ctx, shard)
+	groups, err := e.readShard(ctx, e.org, shard)
 	if err != nil {
 		return err
 	}
 	for n, items := range groups {
-		e.history = e.shardHistory(ctx, shard+n*inventory.ResourceShards)
+		e.history = e.shardHistory(ctx, shardOfHistory{
+			org: e.org, shard: shard + n*inventory.ResourceShards, end: e.in.end, days: measuredDays,
+		}, &e.historyErr)
 		if err = e.evaluateItems(ctx, items); err != nil {
 			return err
 		}
@@ -80,12 +83,12 @@ func (e *evaluation) evaluateShard(ctx context.Context, shard int) error {
 }
 
 // readShard reads the records of a shard, grouped by the shards of their measurements.
-func (e *evaluation) readShard(ctx context.Context, shard int) (groups [metricShards][]table.Item, err error) {
-	q := table.Query{PK: inventory.ResourcePKs(e.org)[shard], Limit: table.MaxPage}
+func (w *worker) readShard(ctx context.Context, org string, shard int) (groups [metricShards][]table.Item, err error) {
+	q := table.Query{PK: inventory.ResourcePKs(org)[shard], Limit: table.MaxPage}
 	for {
-		page, err := e.Table.Query(table.Eventually(ctx), q)
+		page, err := w.Table.Query(table.Eventually(ctx), q)
 		if err != nil {
-			return groups, fmt.Errorf("read shard %d of the resources of %s: %w", shard, e.org, err)
+			return groups, fmt.Errorf("read shard %d of the resources of %s: %w", shard, org, err)
 		}
 		for _, it := range page.Items {
 			n := table.ShardOf(it.SK, measurement.Shards) / inventory.ResourceShards
@@ -97,16 +100,26 @@ func (e *evaluation) readShard(ctx context.Context, shard int) (groups [metricSh
 	}
 }
 
+// shardOfHistory names the measurements of a shard on the days before end.
+type shardOfHistory struct {
+	org   string
+	shard int
+	end   time.Time
+	days  int
+}
+
 // shardHistory returns a function that returns the measurements of a resource. It reads the shard of measurements when
-// it is first called; an error is kept in historyErr.
-func (e *evaluation) shardHistory(ctx context.Context, shard int) func(uid string) measurement.History {
+// it is first called, and keeps an error in failed.
+func (w *worker) shardHistory(
+	ctx context.Context, of shardOfHistory, failed *error,
+) func(uid string) measurement.History {
 	var all map[string]measurement.History
 	read := false
 	return func(uid string) measurement.History {
 		if !read {
 			read = true
-			from, until := e.in.end.AddDate(0, 0, -measuredDays), e.in.end.AddDate(0, 0, -1)
-			all, e.historyErr = e.measurements.ReadShard(ctx, e.org, shard, from, until)
+			from, until := of.end.AddDate(0, 0, -of.days), of.end.AddDate(0, 0, -1)
+			all, *failed = w.measurements.ReadShard(ctx, of.org, of.shard, from, until)
 		}
 		return all[uid]
 	}
@@ -137,27 +150,42 @@ func (e *evaluation) evaluateItem(it table.Item) error {
 		return err
 	}
 	of, err := e.evaluatorOf(r.Type)
-	if err != nil || of == nil {
+	if err != nil {
 		return err
+	}
+	e.findings = append(e.findings, e.offRules(&r, of)...)
+	if of == nil {
+		return nil
 	}
 	e.account = r.CloudAccountID
 	s, err := of.begin(&r, it.Data, e.history)
 	if err != nil {
 		return err
 	}
-	known := e.settling.RulesOf(r.ID)
+	if err = e.evaluateRules(of, s, r.Content); err != nil {
+		return err
+	}
+	return errors.Join(e.historyErr, e.in.tables.err)
+}
+
+// evaluateRules evaluates the rules of a subject, and keeps the findings that may change a row.
+func (e *evaluation) evaluateRules(of *evaluator, s *subject, content content) error {
+	known := e.settling.RulesOf(s.ID)
 	for i := range of.rules {
 		rule := &of.rules[i]
 		if e.stateOnly && !rule.isState() {
 			continue
 		}
-		f := of.evaluate(rule, s, r.Content)
-		if f.Outcome == recommendation.True && f.Metrics && !slices.Contains(known, rule.ID) {
-			f.TrueBefore = of.wasTrue(rule, s)
+		f, err := of.evaluate(rule, s, content)
+		if err == nil && f.Outcome == recommendation.True && f.Metrics && !slices.Contains(known, rule.ID) {
+			f.TrueBefore, err = of.wasTrue(rule, s)
+		}
+		if err != nil {
+			return err
 		}
 		e.keep(f, known)
 	}
-	return errors.Join(e.historyErr, e.in.tables.err)
+	return nil
 }
 
 func (e *evaluation) evaluatorOf(kind string) (*evaluator, error) {
@@ -165,7 +193,7 @@ func (e *evaluation) evaluatorOf(kind string) (*evaluator, error) {
 	if known {
 		return of, nil
 	}
-	of, err := e.in.newEvaluator(e.compiler, kind)
+	of, err := e.in.newEvaluator(e.rules, kind)
 	if err == nil {
 		e.evaluators[kind] = of
 	}
@@ -178,15 +206,18 @@ func (e *evaluation) keep(f recommendation.Finding, known []string) {
 	e.count(&f)
 	keeps := f.Outcome == recommendation.True
 	for _, id := range known {
-		keeps = keeps || f.Outcome == recommendation.False && id == f.RuleID
+		keeps = keeps || f.Outcome != recommendation.Unknown && id == f.RuleID
 	}
 	if keeps {
 		e.findings = append(e.findings, f)
 	}
 }
 
-// count counts the outcome of a finding.
+// count counts the outcome of a finding. A rule that is off for the resource was not evaluated.
 func (e *evaluation) count(f *recommendation.Finding) {
+	if f.Outcome == recommendation.Off {
+		return
+	}
 	k := countKey{f.RuleID, f.Resource.CloudAccountID}
 	c := e.counts[k]
 	if c == nil {
@@ -199,7 +230,7 @@ func (e *evaluation) count(f *recommendation.Finding) {
 		c.True++
 	case recommendation.False:
 		c.False++
-	case recommendation.Unknown, recommendation.Gone:
+	case recommendation.Unknown, recommendation.Gone, recommendation.Off:
 		c.Unknown++
 		e.settled.Unknown++
 	}

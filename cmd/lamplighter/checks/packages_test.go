@@ -48,8 +48,6 @@ var oneCaller = map[string]string{
 	"shared/engine/secretsmanager":   "signs requests to AWS, knows no settings, and is tested against moto alone",
 	"shared/engine/mail/ses":         "keeps the client of SES out of the functions that only queue mail",
 	"shared/foundation/parquetguard": "knows nothing of bills, and is fuzzed and attacked alone",
-	"shared/domain/rule/condition": "links cel-go, is compared with a second implementation and is fuzzed alone; the " +
-		"plan of own rules will import it, too",
 }
 
 // unitOf returns the caller that a package counts for: its function, or the package itself.

@@ -243,3 +243,10 @@ func (a *API) YAML() []byte {
 	}
 	return buf.Bytes()
 }
+
+// YAML returns a JSON document as YAML, with its members in the same order.
+func YAML(document []byte) ([]byte, error) {
+	var buf bytes.Buffer
+	err := yaml.Convert(&buf, bytes.NewReader(document))
+	return buf.Bytes(), err
+}

@@ -62,6 +62,12 @@ func (c *RuleCount) Miss(m Missing, resources int) {
 	c.Missing = append(c.Missing, MissingCount{m, resources})
 }
 
+// MostMissing returns the missing facts, those of most resources first, at most MaxMissing.
+func (c *RuleCount) MostMissing() []MissingCount {
+	c.trim()
+	return c.Missing
+}
+
 // trim orders the missing facts, those of most resources first, and keeps MaxMissing of them.
 func (c *RuleCount) trim() {
 	slices.SortFunc(c.Missing, func(a, b MissingCount) int {

@@ -27,7 +27,9 @@ func Advance(old Row, f *Finding, p Pass) (next Row, changed bool) {
 	next.History = slices.Clone(old.History)
 	switch f.Outcome {
 	case Gone:
-		changed = next.disappear(p)
+		changed = next.disappear(p, EndedGone)
+	case Off: // a dismissal stays: the rule may be enabled again
+		changed = old.Status != Dismissed && next.disappear(p, EndedOff)
 	case False:
 		changed = next.falsify(f, p)
 	default:
@@ -41,15 +43,15 @@ func Advance(old Row, f *Finding, p Pass) (next Row, changed bool) {
 	return next, true
 }
 
-// disappear ends the row of a resource that is gone.
-func (r *Row) disappear(p Pass) bool {
+// disappear ends the row of a resource that is gone, or of a rule that is off for it.
+func (r *Row) disappear(p Pass, why string) bool {
 	switch r.Status {
-	case "", Optimised:
+	case "":
 		return false
-	case Candidate:
+	case Candidate, Optimised:
 		return r.forgetDay()
 	default:
-		r.end(p.At, EndedGone)
+		r.end(p.At, why)
 		return true
 	}
 }

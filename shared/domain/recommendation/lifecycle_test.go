@@ -146,6 +146,10 @@ func TestAdvance_FollowsTheTableOfTransitions(t *testing.T) {
 				Optimised: Optimised,
 			},
 		},
+		{"the rule is off", change(idle(), outcome(Off)), map[Status]Status{
+			"": "", Candidate: Candidate, Open: Optimised, Dismissed: Dismissed, Applied: Optimised,
+			Optimised: Optimised,
+		}},
 		{"the saving is above 1.5 times and 50 USD more", change(idle(), saving(151)), map[Status]Status{
 			Dismissed: Open,
 		}},
@@ -210,7 +214,7 @@ func TestAdvance_ATrueEvaluationStartsTheCountAgainAndAnUnknownOneDoesNot(t *tes
 }
 
 func TestAdvance_ARepeatedOrAnOlderPassChangesNothing(t *testing.T) {
-	for _, o := range []Outcome{True, False, Gone} {
+	for _, o := range []Outcome{True, False, Gone, Off} {
 		f := change(idle(), outcome(o), saving(300))
 		p := Pass{ID: "pass", At: start.Add(48 * time.Hour)}
 		row, changed := Advance(reach(t, Open).row, f, p)

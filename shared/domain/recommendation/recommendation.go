@@ -21,7 +21,7 @@ const (
 	RowPartition    table.Partition = "ORG#*#REC#*"  // the rows, by shard
 	ColumnPartition table.Partition = "ORG#*#RECX"   // head and changes of the columns
 	ChunkPartition  table.Partition = "ORG#*#RECX#*" // the chunks of the columns
-	RulePartition   table.Partition = "ORG#*#RULE"   // counts by rule and account, the running refresh
+	RulePartition   table.Partition = "ORG#*#RULE"   // counts by rule and account, the running refresh, own rules, plans
 )
 
 // Shards is the number of partitions of the rows. A row is in the shard of its resource's native id, which is also the
@@ -157,6 +157,7 @@ const MaxHistory = 50
 const (
 	EndedFalse    = "condition_false"  // three evaluations found the condition false
 	EndedGone     = "resource_gone"    // the resource is no longer in the cloud
+	EndedOff      = "rule_off"         // the rule was disabled or deleted, or excludes the resource
 	EndedRealized = "saving_confirmed" // the cost of 7 settled days has fallen
 )
 

@@ -21,6 +21,7 @@ const Machine = "recommendations"
 type RefreshInput struct {
 	Org   string `json:"org"`
 	JobID string `json:"jobID"`
+	Plan  bool   `json:"plan,omitempty"` // it evaluates the plan JobID of the rules, and changes no recommendation
 }
 
 // Organisation returns the organization that the input belongs to.
@@ -84,7 +85,7 @@ func StartRefresh(ctx context.Context, p *platform.Platform, org string) (Refres
 		r := Refresh{JobID: id.New("job", p.Clock.Now()), StartedAt: p.Clock.Now()}
 		err = beginRefresh(ctx, p, org, r, before)
 		if err == nil {
-			startMachine(ctx, p, RefreshInput{org, r.JobID})
+			startMachine(ctx, p, RefreshInput{Org: org, JobID: r.JobID})
 			return r, nil
 		}
 		if _, faster := errors.AsType[*table.ConditionError](err); !faster {
@@ -124,7 +125,7 @@ func beginRefresh(ctx context.Context, p *platform.Platform, org string, r Refre
 	if err != nil {
 		return err
 	}
-	in := RefreshInput{org, r.JobID}
+	in := RefreshInput{Org: org, JobID: r.JobID}
 	work, err := workqueue.AddWork(workqueue.Work{ID: r.JobID, Org: org, Machine: Machine, At: r.StartedAt}, in)
 	if err != nil {
 		return err

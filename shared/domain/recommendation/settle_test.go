@@ -399,7 +399,7 @@ func TestRefresh_ASecondRequestJoinsTheRunningOne(t *testing.T) {
 	start := func() Refresh { return apitest.Value(StartRefresh(f.In(org), f.Platform, org))(f) }
 	one := start()
 	f.Equal("joined", start().JobID, one.JobID)
-	in := RefreshInput{org, one.JobID}
+	in := RefreshInput{Org: org, JobID: one.JobID}
 	f.Must(FinishRefresh(f.In(org), f.Platform, in, Settled{Opened: 2}, ""))
 	f.Must(FinishRefresh(f.In(org), f.Platform, in, Settled{}, "a second end"))
 	got := apitest.Value(ReadRefresh(f.In(org), f.Table, org, one.JobID))(f)

@@ -75,6 +75,11 @@ var jobs = map[string]string{
 	"/reports/exports/": "export", "/resources/export/": "resourceExport",
 }
 
+// ruleValues maps names in requests about rules of recommendations to the names of their values.
+var ruleValues = map[string]string{
+	"ruleID": "recommendationRule", "scope": "ruleScope", "scopeID": "accountID", "planID": "rulePlan",
+}
+
 // Value returns the value for a name in requests to op.
 func (e Values) Value(op Operation, name string) string {
 	if name == "jobID" {
@@ -83,6 +88,9 @@ func (e Values) Value(op Operation, name string) string {
 				return e[value]
 			}
 		}
+	}
+	if strings.HasPrefix(op.Path, "/recommendations/rules") && ruleValues[name] != "" {
+		return e[ruleValues[name]]
 	}
 	if name == "policyID" && strings.HasPrefix(op.Path, "/autoscaler-policies/") {
 		return e["autoscalerPolicyID"]

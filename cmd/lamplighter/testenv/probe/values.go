@@ -89,14 +89,35 @@ func (c *Caller) Settle(t *testing.T, number string) Values {
 	return e
 }
 
+// govern makes an own rule of recommendations and a plan of another one, and returns their ids.
+func (c *Caller) govern(number string) Values {
+	own := map[string]any{
+		"id": "custom-rule-of" + strings.ReplaceAll(number, "-", ""), "title": "Rule of " + number,
+		"resourceType": "aws-ec2", "category": "governance", "severity": "low", "remediation": "Stop it",
+		"condition": "res.env == 'of " + number + "'",
+		"fixtures": map[string]any{
+			"true":    map[string]any{"res": map[string]any{"env": "of " + number}},
+			"false":   map[string]any{"res": map[string]any{"env": "prod"}},
+			"unknown": []string{"res.env"},
+		},
+	}
+	c.Call(http.MethodPost, "/recommendations/rules", own, nil)
+	id := own["id"]
+	own["id"] = "custom-planned-of" + strings.ReplaceAll(number, "-", "")
+	var plan struct{ JobID string }
+	c.Call(http.MethodPost, "/recommendations/rules/plan", map[string]any{"rules": []any{own}}, &plan)
+	return Values{"recommendationRule": id.(string), "rulePlan": plan.JobID, "ruleScope": "account"}
+}
+
 // recommend evaluates all rules, and makes a recommendation for the caller's resource, whatever the rules say of it.
 func (c *Caller) recommend(t *testing.T, number string, e Values) Values {
 	t.Helper()
+	maps.Copy(e, c.govern(number))
 	var job struct{ JobID string }
 	c.Call(http.MethodPost, "/recommendations/refresh", map[string]string{}, &job)
 	c.Service.WaitSettled()
 	f := recommendation.Finding{
-		RuleID: "custom-rule", RuleVersion: 1, Outcome: recommendation.True, Category: "idle",
+		RuleID: e["recommendationRule"], RuleVersion: 1, Outcome: recommendation.True, Category: "idle",
 		Severity: recommendation.High, Effort: "low", Risk: "low", Title: "Idle of " + number,
 		Reason: "It is of " + number,
 		Resource: recommendation.Resource{

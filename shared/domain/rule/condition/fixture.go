@@ -12,20 +12,10 @@ import (
 )
 
 // Example is a set of values to try a condition with.
-type Example struct {
-	Res      map[string]any     `json:"res,omitempty"`      // facts, as JSON has them: times in RFC 3339
-	M        map[string]float64 `json:"m,omitempty"`        // metrics
-	NoPoints []string           `json:"noPoints,omitempty"` // metrics that were queried and have no points
-	Org      map[string]any     `json:"org,omitempty"`      // settings of the organization
-}
+type Example = rule.Example
 
-// Fixtures are the examples that show what a condition means. With True it is true. With the values of False in their
-// place it is false. Without the values of Unknown ("m.cpu_max_14d") it is unknown, and names them as missing.
-type Fixtures struct {
-	True    Example  `json:"true"`
-	False   Example  `json:"false"`
-	Unknown []string `json:"unknown"`
-}
+// Fixtures are the examples that show what a condition means.
+type Fixtures = rule.Fixtures
 
 // CheckFixtures tries a condition with its fixtures at a time. An error is of kind fault.Invalid. It names the example,
 // its result and the missing values.
@@ -42,8 +32,8 @@ func (c *Catalogue) CheckFixtures(of *Condition, f Fixtures, now time.Time) erro
 		missing []string
 	}{
 		{"true", f.True, True, nil},
-		{"false", f.True.with(f.False), False, nil},
-		{"unknown", f.True.without(f.Unknown), Unknown, f.Unknown},
+		{"false", withChange(f.True, f.False), False, nil},
+		{"unknown", withoutNames(f.True, f.Unknown), Unknown, f.Unknown},
 	} {
 		if err := s.Give(try.example); err != nil {
 			return invalid(of.Rule, "fixture %q: %s", try.name, fault.Message(err))
@@ -120,9 +110,9 @@ func (f *Facts) give(values map[string]any) error {
 	return nil
 }
 
-// with returns the example with other values in their place.
-func (e Example) with(change Example) Example {
-	out := Example{merged(e.Res, change.Res), merged(e.M, change.M), nil, merged(e.Org, change.Org)}
+// withChange returns an example with other values in their place.
+func withChange(e, change Example) Example {
+	out := Example{Res: merged(e.Res, change.Res), M: merged(e.M, change.M), Org: merged(e.Org, change.Org)}
 	for _, name := range change.NoPoints {
 		delete(out.M, name)
 	}
@@ -141,9 +131,9 @@ func merged[V any](a, b map[string]V) map[string]V {
 	return out
 }
 
-// without returns the example without some values.
-func (e Example) without(names []string) Example {
-	out := e.with(Example{})
+// withoutNames returns an example without some values.
+func withoutNames(e Example, names []string) Example {
+	out := withChange(e, Example{})
 	for _, full := range names {
 		group, name, _ := strings.Cut(full, ".")
 		switch group {

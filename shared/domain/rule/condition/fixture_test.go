@@ -75,7 +75,7 @@ func holdPlain(t *testing.T, c *Condition, f Fixtures) {
 		t.Fatal(err)
 	}
 	for want, e := range map[Truth]Example{
-		True: f.True, False: f.True.with(f.False), Unknown: f.True.without(f.Unknown),
+		True: f.True, False: withChange(f.True, f.False), Unknown: withoutNames(f.True, f.Unknown),
 	} {
 		got, names := plainResult(tree, c.sample(e))
 		if got != want || want == Unknown && !sameNames(names, f.Unknown) {
@@ -119,11 +119,11 @@ func TestCheckFixtures_SaysWhichExampleIsWrongAndWhy(t *testing.T) {
 	}{
 		"nothing known": {Fixtures{False: good.False}, `fixture "true": the condition is unknown, and res.`},
 		"false without a change": {
-			Fixtures{good.True, Example{}, good.Unknown}, `fixture "false": the condition is true`,
+			Fixtures{True: good.True, Unknown: good.Unknown}, `fixture "false": the condition is true`,
 		},
-		"unknown by no name": {Fixtures{good.True, good.False, nil}, `fixture "unknown": the condition is true`},
+		"unknown by no name": {Fixtures{True: good.True, False: good.False}, `fixture "unknown": the condition is true`},
 		"unknown by another name": {
-			Fixtures{good.True, good.False, []string{"res.name"}},
+			Fixtures{True: good.True, False: good.False, Unknown: []string{"res.name"}},
 			`fixture "unknown": the condition is true, and nothing is missing; it must be unknown, and res.name`,
 		},
 		"a fact that is not declared": {

@@ -236,8 +236,9 @@ func (r *run) isOverdue(a *execution.Action) bool {
 }
 
 const (
-	// minUsualTime is how long a start or stop takes at least for kinds that define no usual time.
-	minUsualTime = 10 * time.Second
+	// minUsualTime is the first pause between two looks for kinds that define no usual time: that of the waiters in
+	// AWS's SDK. With 10 s, a start or stop of 45 s took one look more, and its three state transitions.
+	minUsualTime = 15 * time.Second
 	// maxWait is the longest pause between two looks at an action that is under way.
 	maxWait = time.Minute
 )

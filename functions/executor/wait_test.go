@@ -31,9 +31,9 @@ func TestWait_TakesFewRunsAndIsNotLongLate(t *testing.T) {
 	}{
 		{"at once", cloud.Kind{}, 0, 1, glanceAfter},
 		{"a second", cloud.Kind{}, time.Second, 1, 0},
-		{"a stop of 5 s", cloud.Kind{}, 5 * time.Second, 2, 6 * time.Second},
-		{"a start of 20 s", cloud.Kind{}, 20 * time.Second, 3, 10 * time.Second},
-		{"a stop of 45 s", cloud.Kind{}, 45 * time.Second, 5, 10 * time.Second},
+		{"a stop of 5 s", cloud.Kind{}, 5 * time.Second, 2, 11 * time.Second},
+		{"a start of 20 s", cloud.Kind{}, 20 * time.Second, 3, 11 * time.Second},
+		{"a stop of 45 s", cloud.Kind{}, 45 * time.Second, 4, 10 * time.Second},
 		{"a stop of 2 min", cloud.Kind{}, 2 * time.Minute, 8, time.Minute},
 		{"a database's of 10 min", cloud.Kind{}, 10 * time.Minute, 16, time.Minute},
 		{"at once, of the simulated cloud", quick, 500 * time.Millisecond, 1, time.Second},

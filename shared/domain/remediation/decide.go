@@ -81,7 +81,7 @@ func (s *Store) Cancel(ctx context.Context, w Workflow, by Person, reason string
 		return w, status.Check(Cancelled)
 	}
 	if w.Status == Running && w.HasBegun() {
-		w = w.copied()
+		w = w.Copy()
 		if w.Canceller.User != "" {
 			return w, nil
 		}
@@ -110,7 +110,7 @@ func (s *Store) RequestRollback(ctx context.Context, w Workflow, by Person) (Wor
 		return w, fault.New(fault.Conflict, "workflow %s could be rolled back until %s: make the change by hand", w.ID,
 			until.Format(time.RFC3339))
 	}
-	w = w.copied()
+	w = w.Copy()
 	w.Rollbacks++
 	w.Rollback = &Rollback{Person: by}
 	for i := range w.Targets {
@@ -139,7 +139,7 @@ func cannotRollBack(w *Workflow, err error) error {
 // EndRollback records that a rollback could not give everything back. The workflow stays as it is, and a person may
 // request another one.
 func (s *Store) EndRollback(ctx context.Context, w Workflow, why string) (Workflow, error) {
-	w = w.copied()
+	w = w.Copy()
 	r := *w.Rollback
 	r.Ended, r.Error = true, why
 	w.Rollback = &r

@@ -80,7 +80,7 @@ type Change struct {
 // releases its resources and its work.
 func (s *Store) Move(ctx context.Context, w Workflow, c Change) (Workflow, error) {
 	was, now := w, s.clock.Now()
-	w = w.copied()
+	w = w.Copy()
 	if c.Edit != nil {
 		c.Edit(&w)
 	}
@@ -130,8 +130,8 @@ func (w *Workflow) move(c Change, now time.Time) error {
 	return nil
 }
 
-// copied returns a workflow whose lists can be changed without changing w.
-func (w Workflow) copied() Workflow {
+// Copy returns a workflow whose lists can be changed without changing w.
+func (w Workflow) Copy() Workflow {
 	w.Targets, w.History = slices.Clone(w.Targets), slices.Clone(w.History)
 	return w
 }

@@ -44,5 +44,5 @@ var Declaration = platform.Declaration{
 	Calls:   []string{readiness.Function},
 	Opens:   []string{inventory.AccountSecret, inventory.ClusterSecret},
 	Clouds:  true,
-	Samples: []string{"run", "advance", "unknown-task"},
+	Samples: []string{"run", "advance", "advance-remediation", "unknown-task"},
 }

@@ -272,6 +272,25 @@ func TestList_FiltersPagesAndStaysInScope(t *testing.T) {
 		map[string]any{"recommendationIDs": f.recs[1:]}).Want(http.StatusNotFound)
 }
 
+func TestScopes_ANarrowGrantCarriesOutWhatItCovers(t *testing.T) {
+	f := newFixture(t)
+	const all = "remediation:read,remediation:write,remediation:execute,recommendations:read resource:"
+	nia, ned := apitest.Caller(apitest.Org, "nia", all+f.ids[0]), apitest.Caller(apitest.Org, "ned", all+f.ids[0])
+	f.remediate(nia, 1, `{}`).Want(http.StatusNotFound)
+	sees := apitest.Caller(apitest.Org, "sue", "recommendations:read", "remediation:execute resource:"+f.ids[0])
+	f.remediate(sees, 1, `{}`).Want(http.StatusForbidden, "remediation:execute")
+	f.remediate(nia, 0, `{"dryRun":true}`).Want(http.StatusOK)
+	id := apitest.Data[rest.Job](f.Call(nia, "POST /remediation-workflows",
+		map[string]any{"recommendationIDs": f.recs[:1]}), http.StatusAccepted).JobID
+	f.Call(ned, "POST /remediation-workflows/"+id+"/approve").Want(http.StatusOK)
+	w := apitest.Value(f.store.Get(f.In(apitest.Org), apitest.Org, id))(t)
+	w.Targets[0].State, w.Targets[0].Changed = domain.Done, true
+	apitest.Value(f.store.Move(f.In(apitest.Org), w, domain.Change{To: domain.Succeeded, By: domain.Executor}))(t)
+	other := apitest.Caller(apitest.Org, "oda", all+f.ids[1])
+	f.Call(other, "POST /remediation-workflows/"+id+"/rollback").Want(http.StatusNotFound)
+	f.Call(nia, "POST /remediation-workflows/"+id+"/rollback").Want(http.StatusAccepted)
+}
+
 func listed(a apitest.Answer) string {
 	l := apitest.Data[rest.List[RemediationSummary]](a)
 	out := fmt.Sprint(l.Total)

@@ -140,7 +140,7 @@ func (c *Caller) remediate(t *testing.T, number string, e Values) Values {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Values{"workflowID": w.ID}
+	return Values{"workflowID": w.ID, "recommendationIDs": e["recID"]}
 }
 
 // beInvited saves a view, and makes an organization that invites the caller.

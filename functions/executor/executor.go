@@ -74,7 +74,7 @@ func (e *Executor) HandleTask(ctx context.Context, input json.RawMessage) (any, 
 			return e.rescaler().GiveUp(ctx, in, "the executor gave up: "+c.Error.String())
 		})
 	}
-	if out, is, err := e.remediate(ctx, c); is {
+	if out, own, err := e.remediate(ctx, c); own {
 		return out, err
 	}
 	return nil, fault.New(fault.Invalid, "the executor knows no task %q", c.Task)

@@ -32,8 +32,8 @@ func (e *Executor) connectTarget(
 	return r.connectAccount(ctx)
 }
 
-// remediate runs a task of remediation workflows. is is false for another task.
-func (e *Executor) remediate(ctx context.Context, c workflow.Call) (out any, is bool, err error) {
+// remediate runs a task of remediation workflows. own is false for another task.
+func (e *Executor) remediate(ctx context.Context, c workflow.Call) (out any, own bool, err error) {
 	switch c.Task {
 	case remediation.PlanTask:
 		out, err = workflow.RunTask(ctx, c, e.remediator().Plan)

@@ -3,6 +3,7 @@ package executor
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"testing"
 	"time"
 
@@ -33,7 +34,7 @@ func TestRemediate_KilledAtAnyWriteDoesNothingTwiceAndNothingWithoutACapture(t *
 		"scale": func(t *testing.T) *remedy {
 			t.Helper()
 			m := newRemedy(t, remedySettings("size", "20"), "aws-asg-min-too-high", "aws-asg", 1)
-			m.targets[0].Parameters = map[string]string{"min_size": fmt.Sprint(m.scaling(0).Min - 1)}
+			m.targets[0].Parameters = map[string]string{"min_size": strconv.FormatInt(m.scaling().Min-1, 10)}
 			return m
 		},
 		"schedule": func(t *testing.T) *remedy {
@@ -107,12 +108,12 @@ func (m *remedy) dieAt(at killpoint.Point) bool {
 func (m *remedy) text() string {
 	m.Helper()
 	t := &m.targets[0]
-	out := string(m.status(0))
+	out := string(m.status())
 	if t.ResourceType == cloud.AWSASG {
-		out += apitest.JSON(m.scaling(0))
+		out += apitest.JSON(m.scaling())
 	}
 	if sch := t.Parameters["scheduleID"]; sch != "" {
-		out += fmt.Sprint(len(apitest.Rows[scheduling.Attachment](m.Fixture,
+		out += strconv.Itoa(len(apitest.Rows[scheduling.Attachment](m.Fixture,
 			scheduling.AttachmentKey(org, sch, "").PK)))
 	}
 	return out
@@ -157,7 +158,7 @@ func (c counting) SetAutoscaling(ctx context.Context, kind, region, uid string, 
 // A call whose effect never shows is not repeated: the workflow fails, and has changed nothing.
 func TestRemediate_ACallWithoutEffectIsMadeOnce(t *testing.T) {
 	m := newRemedy(t, remedySettings(), "aws-asg-min-too-high", "aws-asg", 1)
-	m.targets[0].Parameters = map[string]string{"min_size": fmt.Sprint(m.scaling(0).Min - 1)}
+	m.targets[0].Parameters = map[string]string{"min_size": strconv.FormatInt(m.scaling().Min-1, 10)}
 	m.approve()
 	sets := 0
 	r := m.e.remediator()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -152,21 +153,21 @@ func (m *remedy) rollBack() remediation.Workflow {
 	return m.run()
 }
 
-// scaling returns how target i is scaled now.
-func (m *remedy) scaling(i int) cloud.Autoscaling {
+// scaling returns how the first target is scaled now.
+func (m *remedy) scaling() cloud.Autoscaling {
 	m.Helper()
-	t := &m.targets[i]
+	t := &m.targets[0]
 	return apitest.Value(m.conn.(cloud.Autoscaler).ReadAutoscaling(m.ctx, t.ResourceType, t.Region, t.ResourceUID))(m)
 }
 
-func (m *remedy) status(i int) cloud.Status {
+func (m *remedy) status() cloud.Status {
 	m.Helper()
-	return m.state(m.resource(m.targets[i].ResourceUID))
+	return m.state(m.resource(m.targets[0].ResourceUID))
 }
 
-func (m *remedy) row(i int) recommendation.Row {
+func (m *remedy) row() recommendation.Row {
 	m.Helper()
-	return apitest.Value(m.recs.Read(m.ctx, org, m.targets[i].RecID))(m)
+	return apitest.Value(m.recs.Read(m.ctx, org, m.targets[0].RecID))(m)
 }
 
 func states(w *remediation.Workflow) string {
@@ -174,7 +175,7 @@ func states(w *remediation.Workflow) string {
 	for i := range w.Targets {
 		out = append(out, string(w.Targets[i].State))
 	}
-	return strings.Join(out, " ")
+	return strings.Join(out, ", ")
 }
 
 func steps(w *remediation.Workflow) string {
@@ -182,7 +183,7 @@ func steps(w *remediation.Workflow) string {
 	for _, s := range w.Steps.Named() {
 		out = append(out, string(s.Status))
 	}
-	return strings.Join(out, " ")
+	return strings.Join(out, ", ")
 }
 
 func TestRemediate_AStopRunsIsWatchedAndIsRolledBack(t *testing.T) {
@@ -191,36 +192,36 @@ func TestRemediate_AStopRunsIsWatchedAndIsRolledBack(t *testing.T) {
 	began := m.Clock.Now()
 	w := m.run()
 	m.Equal("status", w.Status, remediation.Succeeded)
-	m.Equal("steps", steps(&w), "succeeded succeeded succeeded succeeded")
-	m.Equal("the machine", m.status(0), cloud.Stopped)
+	m.Equal("steps", steps(&w), "succeeded, succeeded, succeeded, succeeded")
+	m.Equal("the machine", m.status(), cloud.Stopped)
 	if took := m.Clock.Now().Sub(began); took < 15*time.Minute {
 		t.Errorf("it was watched for %s", took)
 	}
-	row := m.row(0)
+	row := m.row()
 	m.Equal("recommendation", row.Status, recommendation.Applied)
 	m.Equal("by", row.History[len(row.History)-1].By, "eve@example.com")
 	a := m.action(w.Targets[0].ActionID)
 	m.Equal("action", fmt.Sprint(a.Status, a.Reason, a.ChangedBy), "succeededremediationremediation:"+w.ID)
 	w = m.rollBack()
 	m.Equal("status", w.Status, remediation.RolledBack)
-	m.Equal("the machine", m.status(0), cloud.Running)
-	m.Equal("recommendation", m.row(0).Status, recommendation.Open)
+	m.Equal("the machine", m.status(), cloud.Running)
+	m.Equal("recommendation", m.row().Status, recommendation.Open)
 	m.Equal("record", m.resource(w.Targets[0].ResourceUID).ActionID, "")
 }
 
 func TestRemediate_AScaleGivesTheCapturedScalingBackExactly(t *testing.T) {
 	m := newRemedy(t, remedySettings(), "aws-asg-min-too-high", "aws-asg", 1)
-	before := m.scaling(0)
-	m.targets[0].Parameters = map[string]string{"min_size": fmt.Sprint(before.Min - 1)}
+	before := m.scaling()
+	m.targets[0].Parameters = map[string]string{"min_size": strconv.FormatInt(before.Min-1, 10)}
 	m.approve()
 	w := m.run()
 	m.Equal("status", w.Status, remediation.Succeeded)
-	m.Equal("min", m.scaling(0).Min, before.Min-1)
-	m.Equal("max", m.scaling(0).Max, before.Max)
+	m.Equal("min", m.scaling().Min, before.Min-1)
+	m.Equal("max", m.scaling().Max, before.Max)
 	m.Equal("released", m.resource(w.Targets[0].ResourceUID).ActionID, "")
 	w = m.rollBack()
 	m.Equal("status", w.Status, remediation.RolledBack)
-	m.Equal("scaling", apitest.JSON(m.scaling(0)), apitest.JSON(before))
+	m.Equal("scaling", apitest.JSON(m.scaling()), apitest.JSON(before))
 }
 
 // night stores a schedule.
@@ -259,7 +260,7 @@ func TestRemediate_PlansSayWhatIsDoneAndChangeNothing(t *testing.T) {
 	}
 	m.Equal("the same digest again", m.plan().Targets[0].Plan.Digest, p.Digest)
 	m.Equal("stored", len(before), 0)
-	m.Equal("the machine", m.status(0), cloud.Running)
+	m.Equal("the machine", m.status(), cloud.Running)
 }
 
 func TestRemediate_RefusesWhatMustNotBeChanged(t *testing.T) {
@@ -315,8 +316,8 @@ func TestRemediate_RefusesWhatMustNotBeChanged(t *testing.T) {
 
 func TestRemediate_WhatWasChangedByHandIsNotTouched(t *testing.T) {
 	m := newRemedy(t, remedySettings(), "aws-asg-min-too-high", "aws-asg", 1)
-	before := m.scaling(0)
-	m.targets[0].Parameters = map[string]string{"min_size": fmt.Sprint(before.Min - 1)}
+	before := m.scaling()
+	m.targets[0].Parameters = map[string]string{"min_size": strconv.FormatInt(before.Min-1, 10)}
 	m.approve()
 	byHand := before
 	byHand.Native, byHand.Min, byHand.Max, byHand.Desired = nil, before.Min+1, before.Max+3, before.Min+1
@@ -327,11 +328,11 @@ func TestRemediate_WhatWasChangedByHandIsNotTouched(t *testing.T) {
 	set()
 	w := m.run()
 	m.Equal("status", w.Status, remediation.Failed)
-	m.Equal("steps", steps(&w), "failed succeeded skipped skipped")
+	m.Equal("steps", steps(&w), "failed, succeeded, skipped, skipped")
 	if !strings.Contains(w.Message, "has changed since it was approved") {
 		t.Error(w.Message)
 	}
-	m.Equal("min", m.scaling(0).Min, byHand.Min)
+	m.Equal("min", m.scaling().Min, byHand.Min)
 	if _, err := m.store.ReadCapture(m.ctx, org, w.ID, 0); !fault.Is(err, fault.NotFound) {
 		t.Errorf("captured: %v", err)
 	}
@@ -349,22 +350,22 @@ func TestRemediate_AStopThatDoesNotLastIsGivenBack(t *testing.T) {
 	m.do(m.resource(m.targets[0].ResourceUID), cloud.Start) // by hand, while it is watched
 	w := m.run()
 	m.Equal("status", w.Status, remediation.RolledBack)
-	m.Equal("steps", steps(&w), "succeeded succeeded succeeded failed")
-	m.Equal("recommendation", m.row(0).Status, recommendation.Open)
-	m.Equal("the machine", m.status(0), cloud.Running)
+	m.Equal("steps", steps(&w), "succeeded, succeeded, succeeded, failed")
+	m.Equal("recommendation", m.row().Status, recommendation.Open)
+	m.Equal("the machine", m.status(), cloud.Running)
 }
 
 func TestRemediate_ALostReplyIsReadAndNotRepeated(t *testing.T) {
 	m := newRemedy(t, remedySettings("lostReply", "1"), "aws-asg-min-too-high", "aws-asg", 1)
-	before := m.scaling(0)
-	m.targets[0].Parameters = map[string]string{"min_size": fmt.Sprint(before.Min - 1)}
+	before := m.scaling()
+	m.targets[0].Parameters = map[string]string{"min_size": strconv.FormatInt(before.Min-1, 10)}
 	m.approve()
 	w := m.run()
 	m.Equal("status", w.Status, remediation.Succeeded)
-	m.Equal("min", m.scaling(0).Min, before.Min-1)
+	m.Equal("min", m.scaling().Min, before.Min-1)
 	w = m.rollBack()
 	m.Equal("status", w.Status, remediation.RolledBack)
-	m.Equal("scaling", apitest.JSON(m.scaling(0)), apitest.JSON(before))
+	m.Equal("scaling", apitest.JSON(m.scaling()), apitest.JSON(before))
 }
 
 func TestRemediate_WhatIsDeniedFailsAndSaysSo(t *testing.T) {
@@ -373,7 +374,7 @@ func TestRemediate_WhatIsDeniedFailsAndSaysSo(t *testing.T) {
 	} {
 		m := newRemedy(t, remedySettings("denied", verb), c.rule, c.kind, 1)
 		if c.kind == "aws-asg" {
-			m.targets[0].Parameters = map[string]string{"min_size": fmt.Sprint(m.scaling(0).Min - 1)}
+			m.targets[0].Parameters = map[string]string{"min_size": strconv.FormatInt(m.scaling().Min-1, 10)}
 		}
 		m.approve()
 		w := m.run()
@@ -382,7 +383,7 @@ func TestRemediate_WhatIsDeniedFailsAndSaysSo(t *testing.T) {
 			t.Errorf("%s: %s, begun %v", verb, w.Message, w.HasBegun())
 		}
 		m.Equal("released", m.resource(w.Targets[0].ResourceUID).ActionID, "")
-		m.Equal("recommendation", m.row(0).Status, recommendation.Open)
+		m.Equal("recommendation", m.row().Status, recommendation.Open)
 	}
 }
 
@@ -396,7 +397,7 @@ func TestRemediate_StopsWhenATenthFails(t *testing.T) {
 		m.Clock.Advance(5 * time.Second)
 		m.w = apitest.Value(m.store.Get(m.ctx, org, m.w.ID))(m)
 	}
-	m.Equal("one first", states(&m.w), "watching pending pending pending")
+	m.Equal("one first", states(&m.w), "watching, pending, pending, pending")
 	m.sealCredentials(remedySettings("size", "120", "denied", "start_stop"))
 	w := m.run()
 	m.Equal("status", w.Status, remediation.Failed)
@@ -408,7 +409,7 @@ func TestRemediate_StopsWhenATenthFails(t *testing.T) {
 	m.Change(inventory.AccountKey(org, m.account.ID), table.Set("status", "connected"))
 	w = m.rollBack()
 	m.Equal("status", w.Status, remediation.RolledBack)
-	m.Equal("the first", m.status(0), cloud.Running)
+	m.Equal("the first", m.status(), cloud.Running)
 }
 
 func TestRemediate_ACancelGivesBackWhatWasChanged(t *testing.T) {
@@ -423,8 +424,8 @@ func TestRemediate_ACancelGivesBackWhatWasChanged(t *testing.T) {
 	m.w = apitest.Value(m.store.Cancel(m.ctx, m.w, m.person("ada"), ""))(m)
 	w := m.run()
 	m.Equal("status", w.Status, remediation.Cancelled)
-	m.Equal("targets", states(&w), "rolled_back skipped")
-	m.Equal("the machine", m.status(0), cloud.Running)
+	m.Equal("targets", states(&w), "rolled_back, skipped")
+	m.Equal("the machine", m.status(), cloud.Running)
 }
 
 func TestRemediate_AnActionWaitsForAScale(t *testing.T) {
@@ -449,8 +450,8 @@ func TestRemediate_AProposalExpiresByItsWork(t *testing.T) {
 	m.Clock.Advance(remediation.ApprovalTime)
 	w := m.run()
 	m.Equal("status", w.Status, remediation.Expired)
-	m.Equal("steps", steps(&w), "succeeded skipped skipped skipped")
-	m.Equal("the machine", m.status(0), cloud.Running)
+	m.Equal("steps", steps(&w), "succeeded, skipped, skipped, skipped")
+	m.Equal("the machine", m.status(), cloud.Running)
 }
 
 func TestRemediate_GivingUpReleasesWhatIsHeld(t *testing.T) {
@@ -462,9 +463,9 @@ func TestRemediate_GivingUpReleasesWhatIsHeld(t *testing.T) {
 	m.w = apitest.Value(m.store.Get(m.ctx, org, m.w.ID))(t)
 	w := m.w
 	m.Equal("status", w.Status, remediation.Failed)
-	m.Equal("targets", states(&w), "failed skipped")
+	m.Equal("targets", states(&w), "failed, skipped")
 	m.Equal("held", len(apitest.Value(m.store.Holders(m.ctx, org, w.Targets[0].ResourceID))(t)), 0)
 	w = m.rollBack()
 	m.Equal("rolled back", w.Status, remediation.RolledBack)
-	m.Equal("the machine", m.status(0), cloud.Running)
+	m.Equal("the machine", m.status(), cloud.Running)
 }

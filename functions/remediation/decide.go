@@ -10,18 +10,28 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// RemediationDecision is the body of a decision on a workflow.
-type RemediationDecision struct {
+// WorkflowRejection is the body of POST /remediation-workflows/{workflowID}/reject.
+type WorkflowRejection struct {
+	Reason string `json:"reason" minLength:"1" maxLength:"500"`
+}
+
+type rejectInput struct {
+	WorkflowID string `path:"workflowID" maxLength:"64"`
+	Body       WorkflowRejection
+}
+
+// WorkflowCancellation is the body of POST /remediation-workflows/{workflowID}/cancel.
+type WorkflowCancellation struct {
 	Reason string `json:"reason,omitempty" maxLength:"500"`
 }
 
-type decisionInput struct {
-	WorkflowID string               `path:"workflowID" maxLength:"64"`
-	Body       *RemediationDecision `required:"false"`
+type cancelInput struct {
+	WorkflowID string                `path:"workflowID" maxLength:"64"`
+	Body       *WorkflowCancellation `required:"false"`
 }
 
-// reason returns the reason of a decision, empty for none.
-func (in *decisionInput) reason() string {
+// reason returns the reason of a cancellation, empty for none.
+func (in *cancelInput) reason() string {
 	if in.Body == nil {
 		return ""
 	}
@@ -57,32 +67,32 @@ func (s *service) noteBefore(ctx context.Context, w *domain.Workflow) {
 }
 
 // noteAfter records a workflow after its change, and returns it.
-func (s *service) noteAfter(ctx context.Context, w *domain.Workflow) RemediationWorkflow {
+func (s *service) noteAfter(ctx context.Context, w *domain.Workflow) WorkflowDetail {
 	out := newWorkflow(w, s.p.Clock.Now())
 	audit.NoteChange(ctx, audit.Change{After: out})
 	return out
 }
 
-func (s *service) approve(ctx context.Context, in *workflowInput) (RemediationWorkflow, error) {
+func (s *service) approve(ctx context.Context, in *workflowInput) (WorkflowDetail, error) {
 	w, err := s.permitted(ctx, in.WorkflowID, writing)
 	if err != nil {
-		return RemediationWorkflow{}, err
+		return WorkflowDetail{}, err
 	}
 	s.noteBefore(ctx, &w)
 	by := s.person(identity.CallerFrom(ctx))
 	if err = w.CheckApprovable(by); err != nil {
-		return RemediationWorkflow{}, err
+		return WorkflowDetail{}, err
 	}
 	if w.Proposal {
 		if err = s.checkHolds(ctx, &w, executing); err != nil {
-			return RemediationWorkflow{}, err
+			return WorkflowDetail{}, err
 		}
 	}
 	if err = s.checkCurrent(ctx, &w); err != nil {
-		return RemediationWorkflow{}, err
+		return WorkflowDetail{}, err
 	}
 	if w, err = s.store.Approve(ctx, w, by); err != nil {
-		return RemediationWorkflow{}, err
+		return WorkflowDetail{}, err
 	}
 	return s.noteAfter(ctx, &w), s.start(ctx, &w)
 }
@@ -120,14 +130,14 @@ func (s *service) start(ctx context.Context, w *domain.Workflow) error {
 	return fault.Wrap("start "+w.WorkID(), err)
 }
 
-func (s *service) reject(ctx context.Context, in *decisionInput) (RemediationWorkflow, error) {
+func (s *service) reject(ctx context.Context, in *rejectInput) (WorkflowDetail, error) {
 	w, err := s.permitted(ctx, in.WorkflowID, writing)
 	if err != nil {
-		return RemediationWorkflow{}, err
+		return WorkflowDetail{}, err
 	}
 	s.noteBefore(ctx, &w)
-	if w, err = s.store.Reject(ctx, w, s.person(identity.CallerFrom(ctx)), in.reason()); err != nil {
-		return RemediationWorkflow{}, err
+	if w, err = s.store.Reject(ctx, w, s.person(identity.CallerFrom(ctx)), in.Body.Reason); err != nil {
+		return WorkflowDetail{}, err
 	}
 	return s.noteAfter(ctx, &w), nil
 }
@@ -135,11 +145,11 @@ func (s *service) reject(ctx context.Context, in *decisionInput) (RemediationWor
 // cancelTries is how often a workflow is read and cancelled: the executor changes it while it runs.
 const cancelTries = 3
 
-func (s *service) cancel(ctx context.Context, in *decisionInput) (RemediationWorkflow, error) {
+func (s *service) cancel(ctx context.Context, in *cancelInput) (WorkflowDetail, error) {
 	for try := 1; ; try++ {
 		w, err := s.permitted(ctx, in.WorkflowID, writing)
 		if err != nil {
-			return RemediationWorkflow{}, err
+			return WorkflowDetail{}, err
 		}
 		s.noteBefore(ctx, &w)
 		w, err = s.store.Cancel(ctx, w, s.person(identity.CallerFrom(ctx)), in.reason())
@@ -147,7 +157,7 @@ func (s *service) cancel(ctx context.Context, in *decisionInput) (RemediationWor
 			return s.noteAfter(ctx, &w), nil
 		}
 		if try == cancelTries || !domain.IsMoved(err) {
-			return RemediationWorkflow{}, err
+			return WorkflowDetail{}, err
 		}
 	}
 }

@@ -12,8 +12,8 @@ import (
 	domain "lamplighter.dev/shared/domain/remediation"
 )
 
-// RemediationSummary is a workflow as lists show it.
-type RemediationSummary struct {
+// WorkflowSummary is a workflow as lists show it.
+type WorkflowSummary struct {
 	ID                string        `json:"id" example:"rem_01k6v0e4y0c2b7m9q8r5t3w1xz"`
 	Status            domain.Status `json:"status" enum:"pending,awaiting_approval,running,succeeded,failed,cancelled,expired,rolled_back"`
 	Message           *string       `json:"message"`
@@ -50,15 +50,15 @@ type listInput struct {
 	rest.Sort[domain.Line, orders]
 }
 
-func (s *service) list(ctx context.Context, in *listInput) (rest.List[RemediationSummary], error) {
+func (s *service) list(ctx context.Context, in *listInput) (rest.List[WorkflowSummary], error) {
 	c := identity.CallerFrom(ctx)
 	all, err := s.store.List(ctx, c.Org)
 	if err != nil {
-		return rest.List[RemediationSummary]{}, err
+		return rest.List[WorkflowSummary]{}, err
 	}
 	sees, err := s.sets(ctx, reading)
 	if err != nil {
-		return rest.List[RemediationSummary]{}, err
+		return rest.List[WorkflowSummary]{}, err
 	}
 	now := s.p.Clock.Now()
 	all = slices.DeleteFunc(all, func(l domain.Line) bool {
@@ -67,8 +67,8 @@ func (s *service) list(ctx context.Context, in *listInput) (rest.List[Remediatio
 	})
 	slices.Reverse(all) // oldest first, so that equal times keep their order in both directions
 	in.Apply(all)
-	return rest.MapItems(rest.PageOf(all, in.Page), func(l domain.Line) RemediationSummary {
-		return RemediationSummary{
+	return rest.MapItems(rest.PageOf(all, in.Page), func(l domain.Line) WorkflowSummary {
+		return WorkflowSummary{
 			ID: l.ID, Status: l.StatusAt(now), Message: rest.Optional(l.Message), Title: l.Title,
 			Reason: rest.Optional(l.Reason), RecommendationIDs: l.RecIDs, Digest: l.Digest,
 			SavingsUSD: l.SavingUSD.Fixed(2), RequestedBy: l.Requester, DecidedBy: rest.Optional(l.Approver),
@@ -96,10 +96,10 @@ type workflowInput struct {
 	WorkflowID string `path:"workflowID" maxLength:"64"`
 }
 
-func (s *service) get(ctx context.Context, in *workflowInput) (RemediationWorkflow, error) {
+func (s *service) get(ctx context.Context, in *workflowInput) (WorkflowDetail, error) {
 	w, err := s.visible(ctx, in.WorkflowID)
 	if err != nil {
-		return RemediationWorkflow{}, err
+		return WorkflowDetail{}, err
 	}
 	return newWorkflow(&w, s.p.Clock.Now()), nil
 }

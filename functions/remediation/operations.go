@@ -62,8 +62,8 @@ func (s *service) requestOperations(g *rest.Group) {
 		ID: "remediateRecommendation", Method: http.MethodPost, Path: "/recommendations/{recID}/remediate",
 		Policy: executing, Scoped: true, Status: http.StatusAccepted, Statuses: moves,
 		Summary: "Request that a recommendation be carried out",
-		Description: "With dryRun the answer is 200 with the plan: the calls in words, the values before and after, how " +
-			"they are given back and what is not; nothing is stored. " + checks + people + scoped,
+		Description: "With dryRun the answer is 200 with the plan: the calls in words, the values before and after, " +
+			"how they are given back and what is not; nothing is stored. " + checks + people + scoped,
 	}, s.remediate)
 	rest.Handle(g, rest.Op{
 		ID: "proposeRemediation", Method: http.MethodPost, Path: workflows, Policy: writing, Scoped: true,

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -28,6 +29,9 @@ var (
 	pro = apitest.Caller(apitest.Org, "pro", "remediation:read,remediation:write,recommendations:read")
 	eve = apitest.Caller(apitest.OtherOrg, "eve", "owner")
 )
+
+// no is the body of a rejection.
+const no = `{"reason":"it is needed"}`
 
 // fixture has three instances with a recommendation each, and an executor that plans without clouds.
 type fixture struct {
@@ -104,12 +108,12 @@ func (f *fixture) remediate(c identity.Caller, rec int, body string) apitest.Ans
 	return f.Call(c, "POST /recommendations/"+f.recs[rec]+"/remediate", body)
 }
 
-func (f *fixture) get(id string) RemediationWorkflow {
+func (f *fixture) get(id string) WorkflowDetail {
 	f.Helper()
-	return apitest.Data[RemediationWorkflow](f.Call(ada, "GET /remediation-workflows/"+id))
+	return apitest.Data[WorkflowDetail](f.Call(ada, "GET /remediation-workflows/"+id))
 }
 
-func stepText(w RemediationWorkflow) string {
+func stepText(w WorkflowDetail) string {
 	var out []string
 	for _, s := range w.Steps {
 		out = append(out, s.Name+" "+string(s.Status))
@@ -120,7 +124,7 @@ func stepText(w RemediationWorkflow) string {
 func TestRemediate_ADryRunAnswersThePlanAndStoresNothing(t *testing.T) {
 	f := newFixture(t)
 	a := f.remediate(ada, 0, `{"dryRun":true}`).Want(http.StatusOK)
-	got := apitest.Data[RemediationDryRun](a)
+	got := apitest.Data[WorkflowDryRun](a)
 	if len(got.Targets) != 1 || got.Targets[0].Plan.Calls[0] != "stop i-0" || got.SavingsUSD != "10.00" ||
 		got.Targets[0].Plan.Before["status"] != "running" || got.Digest == "" || got.Targets[0].Verb != "stop" {
 		t.Errorf("%+v", got)
@@ -140,14 +144,14 @@ func TestRemediate_AnotherPersonApproves(t *testing.T) {
 	f.Equal("reason", *w.Reason, "nobody uses it")
 	path := "POST /remediation-workflows/" + job.JobID
 	f.Call(ada, path+"/approve").Want(http.StatusForbidden, "nobody approves or rejects their own request")
-	f.Call(ada, path+"/reject").Want(http.StatusForbidden)
+	f.Call(ada, path+"/reject", no).Want(http.StatusForbidden)
 	f.Call(eve, path+"/approve").Want(http.StatusNotFound)
-	got := apitest.Data[RemediationWorkflow](f.Call(pro, path+"/approve").Want(http.StatusOK)) // write suffices
+	got := apitest.Data[WorkflowDetail](f.Call(pro, path+"/approve").Want(http.StatusOK)) // write suffices
 	f.Equal("status", got.Status, domain.Running)
 	f.Equal("decided by", *got.DecidedBy, "pro@example.com")
 	f.Equal("started", fmt.Sprint(f.started), "[remediation "+job.JobID+"]")
 	f.Call(bob, path+"/approve").Want(http.StatusConflict, "awaits no decision")
-	f.Call(bob, path+"/reject").Want(http.StatusConflict)
+	f.Call(bob, path+"/reject", no).Want(http.StatusConflict)
 	f.Call(bob, path+"/rollback").Want(http.StatusConflict, "running")
 }
 
@@ -199,7 +203,7 @@ func TestPropose_RefusesBadInputWithTheReason(t *testing.T) {
 		f.problems[f.recs[1]] = domain.Problem{Kind: kind, Message: "it is dismissed since yesterday"}
 		f.Call(ada, post, map[string]any{"recommendationIDs": f.recs[:2]}).Want(status, "dismissed since yesterday")
 	}
-	f.Equal("workflows", apitest.Data[rest.List[RemediationSummary]](f.Call(ada, "GET /remediation-workflows")).Total, 0)
+	f.Equal("workflows", apitest.Data[rest.List[WorkflowSummary]](f.Call(ada, "GET /remediation-workflows")).Total, 0)
 }
 
 func TestApprove_AStalePlanOrAClosedRecommendationIsAConflict(t *testing.T) {
@@ -222,11 +226,11 @@ func TestCancel_WithdrawsARequestAndRejectEndsIt(t *testing.T) {
 	f := newFixture(t)
 	first := apitest.Data[rest.Job](f.remediate(ada, 0, `{}`), http.StatusAccepted).JobID
 	f.remediate(bob, 0, `{}`).Want(http.StatusConflict, first)
-	got := apitest.Data[RemediationWorkflow](f.Call(ada, "POST /remediation-workflows/"+first+"/cancel",
+	got := apitest.Data[WorkflowDetail](f.Call(ada, "POST /remediation-workflows/"+first+"/cancel",
 		`{"reason":"wrong one"}`))
 	f.Equal("cancelled", fmt.Sprint(got.Status, " ", *got.Message), "cancelled cancelled by ada@example.com: wrong one")
 	second := apitest.Data[rest.Job](f.remediate(bob, 0, `{}`), http.StatusAccepted).JobID
-	got = apitest.Data[RemediationWorkflow](f.Call(ada, "POST /remediation-workflows/"+second+"/reject"))
+	got = apitest.Data[WorkflowDetail](f.Call(ada, "POST /remediation-workflows/"+second+"/reject", no))
 	f.Equal("rejected", fmt.Sprint(got.Status, " ", stepText(got)),
 		"cancelled precondition succeeded, approval failed, action skipped, validation skipped")
 	f.Call(ada, "POST /remediation-workflows/"+second+"/cancel").Want(http.StatusConflict)
@@ -267,7 +271,7 @@ func TestList_FiltersPagesAndStaysInScope(t *testing.T) {
 	narrow := apitest.Caller(apitest.Org, "nia", "remediation:read,remediation:write resource:"+f.ids[0])
 	f.Equal("in scope", listed(f.Call(narrow, "GET /remediation-workflows")), "1 "+first)
 	f.Call(narrow, "GET /remediation-workflows/"+second).Want(http.StatusNotFound)
-	f.Call(narrow, "POST /remediation-workflows/"+first+"/reject").Want(http.StatusOK)
+	f.Call(narrow, "POST /remediation-workflows/"+first+"/reject", no).Want(http.StatusOK)
 	f.Call(narrow, "POST /remediation-workflows",
 		map[string]any{"recommendationIDs": f.recs[1:]}).Want(http.StatusNotFound)
 }
@@ -292,10 +296,10 @@ func TestScopes_ANarrowGrantCarriesOutWhatItCovers(t *testing.T) {
 }
 
 func listed(a apitest.Answer) string {
-	l := apitest.Data[rest.List[RemediationSummary]](a)
-	out := fmt.Sprint(l.Total)
+	l := apitest.Data[rest.List[WorkflowSummary]](a)
+	out := []string{strconv.Itoa(l.Total)}
 	for i := range l.Items {
-		out += " " + l.Items[i].ID
+		out = append(out, l.Items[i].ID)
 	}
-	return out
+	return strings.Join(out, " ")
 }

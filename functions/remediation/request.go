@@ -14,34 +14,34 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// RemediationRequest is the body of POST /recommendations/{recID}/remediate.
-type RemediationRequest struct {
+// WorkflowRequest is the body of POST /recommendations/{recID}/remediate.
+type WorkflowRequest struct {
 	DryRun     bool              `json:"dryRun,omitempty" doc:"Only answer with the plan"`
 	Reason     string            `json:"reason,omitempty" maxLength:"500"`
 	Parameters map[string]string `json:"parameters,omitempty" doc:"scheduleID for rules that attach a schedule; sizes that the rule does not name"`
 }
 
-// RemediationProposal is the body of POST /remediation-workflows.
-type RemediationProposal struct {
+// WorkflowProposal is the body of POST /remediation-workflows.
+type WorkflowProposal struct {
 	RecommendationIDs []string          `json:"recommendationIDs" minItems:"1" maxItems:"50" doc:"Duplicates count once"`
 	Reason            string            `json:"reason,omitempty" maxLength:"500"`
 	Parameters        map[string]string `json:"parameters,omitempty" doc:"Of all recommendations"`
 }
 
-// RemediationDryRun is what a workflow would do.
-type RemediationDryRun struct {
-	Digest     string              `json:"digest"`
-	SavingsUSD string              `json:"savingsUSD" doc:"Expected, net a month"`
-	Targets    []RemediationTarget `json:"targets" nullable:"false"`
+// WorkflowDryRun is what a workflow would do.
+type WorkflowDryRun struct {
+	Digest     string           `json:"digest"`
+	SavingsUSD string           `json:"savingsUSD" doc:"Expected, net a month"`
+	Targets    []WorkflowTarget `json:"targets" nullable:"false"`
 }
 
 type remediateInput struct {
 	RecID string `path:"recID" maxLength:"64"`
-	Body  RemediationRequest
+	Body  WorkflowRequest
 }
 
-func (s *service) remediate(ctx context.Context, in *remediateInput) (rest.Rehearsable[RemediationDryRun], error) {
-	none := rest.Rehearsable[RemediationDryRun]{}
+func (s *service) remediate(ctx context.Context, in *remediateInput) (rest.Rehearsable[WorkflowDryRun], error) {
+	none := rest.Rehearsable[WorkflowDryRun]{}
 	r := request{executing, []string{in.RecID}, in.Body.Reason, in.Body.Parameters}
 	targets, err := s.planned(ctx, &r)
 	if err != nil {
@@ -50,15 +50,15 @@ func (s *service) remediate(ctx context.Context, in *remediateInput) (rest.Rehea
 	if in.Body.DryRun {
 		w := domain.Workflow{Targets: targets}
 		audit.NoteChange(ctx, audit.Change{Target: in.RecID})
-		return rest.Rehearsable[RemediationDryRun]{Plan: &RemediationDryRun{
+		return rest.Rehearsable[WorkflowDryRun]{Plan: &WorkflowDryRun{
 			domain.DigestOf(targets), w.SavingUSD().Fixed(2), newTargets(targets),
 		}}, nil
 	}
 	job, err := s.create(ctx, &r, targets)
-	return rest.Rehearsable[RemediationDryRun]{Job: job}, err
+	return rest.Rehearsable[WorkflowDryRun]{Job: job}, err
 }
 
-func (s *service) propose(ctx context.Context, in *struct{ Body RemediationProposal }) (rest.Job, error) {
+func (s *service) propose(ctx context.Context, in *struct{ Body WorkflowProposal }) (rest.Job, error) {
 	ids := slices.Clone(in.Body.RecommendationIDs)
 	slices.Sort(ids)
 	r := request{writing, slices.Compact(ids), in.Body.Reason, in.Body.Parameters}

@@ -8,40 +8,40 @@ import (
 	"lamplighter.dev/shared/domain/rule"
 )
 
-// RemediationWorkflow is a workflow with the plans and the progress of its resources.
-type RemediationWorkflow struct {
-	ID                string               `json:"id" example:"rem_01k6v0e4y0c2b7m9q8r5t3w1xz"`
-	Status            domain.Status        `json:"status" enum:"pending,awaiting_approval,running,succeeded,failed,cancelled,expired,rolled_back"`
-	Message           *string              `json:"message" doc:"Why it is in its status"`
-	Reason            *string              `json:"reason" doc:"Of the request"`
-	RecommendationIDs []string             `json:"recommendationIDs"`
-	Digest            string               `json:"digest" doc:"Of the plans of all resources: what is approved. It differs if anything would be done differently"`
-	SavingsUSD        string               `json:"savingsUSD" doc:"Expected, net a month" example:"41.25"`
-	NeedsExecute      bool                 `json:"needsExecute" doc:"It is a proposal: its approver needs remediation:execute"`
-	Steps             []RemediationStep    `json:"steps" doc:"precondition, approval, action, validation"`
-	Targets           []RemediationTarget  `json:"targets" doc:"The first one is changed and validated before the others begin"`
-	History           []RemediationEvent   `json:"history" doc:"Oldest first"`
-	RequestedBy       string               `json:"requestedBy"`
-	DecidedBy         *string              `json:"decidedBy" doc:"Who approved or rejected it"`
-	DecidedAt         *time.Time           `json:"decidedAt"`
-	Rollback          *RemediationRollback `json:"rollback" doc:"The last request to roll back"`
-	RollbackUntil     *time.Time           `json:"rollbackUntil" doc:"Until when it can be rolled back; null if it cannot"`
-	ExpiresAt         time.Time            `json:"expiresAt" doc:"Of the approval"`
-	CreatedAt         time.Time            `json:"createdAt"`
-	UpdatedAt         time.Time            `json:"updatedAt"`
-	EndedAt           *time.Time           `json:"endedAt"`
+// WorkflowDetail is a workflow with the plans and the progress of its resources.
+type WorkflowDetail struct {
+	ID                string            `json:"id" example:"rem_01k6v0e4y0c2b7m9q8r5t3w1xz"`
+	Status            domain.Status     `json:"status" enum:"pending,awaiting_approval,running,succeeded,failed,cancelled,expired,rolled_back"`
+	Message           *string           `json:"message" doc:"Why it is in its status"`
+	Reason            *string           `json:"reason" doc:"Of the request"`
+	RecommendationIDs []string          `json:"recommendationIDs"`
+	Digest            string            `json:"digest" doc:"Of the plans of all resources: what is approved. It differs if anything would be done differently"`
+	SavingsUSD        string            `json:"savingsUSD" doc:"Expected, net a month" example:"41.25"`
+	NeedsExecute      bool              `json:"needsExecute" doc:"It is a proposal: its approver needs remediation:execute"`
+	Steps             []WorkflowStep    `json:"steps" doc:"precondition, approval, action, validation"`
+	Targets           []WorkflowTarget  `json:"targets" doc:"The first one is changed and validated before the others begin"`
+	History           []WorkflowEvent   `json:"history" doc:"Oldest first"`
+	RequestedBy       string            `json:"requestedBy"`
+	DecidedBy         *string           `json:"decidedBy" doc:"Who approved or rejected it"`
+	DecidedAt         *time.Time        `json:"decidedAt"`
+	Rollback          *WorkflowRollback `json:"rollback" doc:"The last request to roll back"`
+	RollbackUntil     *time.Time        `json:"rollbackUntil" doc:"Until when it can be rolled back; null if it cannot"`
+	ExpiresAt         time.Time         `json:"expiresAt" doc:"Of the approval"`
+	CreatedAt         time.Time         `json:"createdAt"`
+	UpdatedAt         time.Time         `json:"updatedAt"`
+	EndedAt           *time.Time        `json:"endedAt"`
 }
 
-// RemediationStep is a step of a workflow.
-type RemediationStep struct {
+// WorkflowStep is a step of a workflow.
+type WorkflowStep struct {
 	Name    string            `json:"name" enum:"precondition,approval,action,validation"`
 	Status  domain.StepStatus `json:"status" enum:"pending,running,succeeded,failed,skipped"`
 	Message *string           `json:"message"`
 	At      *time.Time        `json:"at" doc:"Of its last change"`
 }
 
-// RemediationTarget is a recommendation of a workflow, with the change of its resource.
-type RemediationTarget struct {
+// WorkflowTarget is a recommendation of a workflow, with the change of its resource.
+type WorkflowTarget struct {
 	RecommendationID string             `json:"recommendationID"`
 	RuleID           string             `json:"ruleID"`
 	Title            string             `json:"title"`
@@ -55,15 +55,15 @@ type RemediationTarget struct {
 	Parameters       map[string]string  `json:"parameters" nullable:"false"`
 	Risk             string             `json:"risk" enum:"low,medium,high"`
 	SavingsUSD       string             `json:"savingsUSD"`
-	Plan             RemediationPlan    `json:"plan"`
+	Plan             WorkflowPlan       `json:"plan"`
 	Status           domain.TargetState `json:"status" enum:"pending,calling,watching,succeeded,failed,rolling_back,rolled_back,skipped"`
 	Message          *string            `json:"message"`
 	ActionID         *string            `json:"actionID" doc:"The action that stops it"`
 	UndoActionID     *string            `json:"undoActionID" doc:"The action that starts it again"`
 }
 
-// RemediationPlan is the change of one resource.
-type RemediationPlan struct {
+// WorkflowPlan is the change of one resource.
+type WorkflowPlan struct {
 	Calls        []string          `json:"calls" nullable:"false" doc:"In words, in their order"`
 	Before       map[string]string `json:"before" nullable:"false" doc:"The values that change, as they are now"`
 	After        map[string]string `json:"after" nullable:"false"`
@@ -73,8 +73,8 @@ type RemediationPlan struct {
 	Digest       string            `json:"digest"`
 }
 
-// RemediationEvent is a change of the status of a workflow.
-type RemediationEvent struct {
+// WorkflowEvent is a change of the status of a workflow.
+type WorkflowEvent struct {
 	At   time.Time      `json:"at"`
 	From *domain.Status `json:"from" doc:"null of the first one"`
 	To   domain.Status  `json:"to"`
@@ -82,8 +82,8 @@ type RemediationEvent struct {
 	Why  *string        `json:"why"`
 }
 
-// RemediationRollback is a request to roll a workflow back.
-type RemediationRollback struct {
+// WorkflowRollback is a request to roll a workflow back.
+type WorkflowRollback struct {
 	By    string    `json:"by"`
 	At    time.Time `json:"at"`
 	Ended bool      `json:"ended"`
@@ -91,8 +91,8 @@ type RemediationRollback struct {
 }
 
 // newWorkflow returns a workflow as callers see it at a time.
-func newWorkflow(w *domain.Workflow, now time.Time) RemediationWorkflow {
-	out := RemediationWorkflow{
+func newWorkflow(w *domain.Workflow, now time.Time) WorkflowDetail {
+	out := WorkflowDetail{
 		ID: w.ID, Status: w.StatusAt(now), Message: rest.Optional(w.Message), Reason: rest.Optional(w.Reason),
 		RecommendationIDs: make([]string, len(w.Targets)), Digest: w.Digest, SavingsUSD: w.SavingUSD().Fixed(2),
 		NeedsExecute: w.Proposal, RequestedBy: w.Requester.Email, DecidedBy: rest.Optional(w.Approver.Email),
@@ -105,23 +105,23 @@ func newWorkflow(w *domain.Workflow, now time.Time) RemediationWorkflow {
 	}
 	for _, step := range w.Steps.Named() {
 		out.Steps = append(out.Steps,
-			RemediationStep{step.Name, step.Status, rest.Optional(step.Message), rest.Optional(step.At)})
+			WorkflowStep{step.Name, step.Status, rest.Optional(step.Message), rest.Optional(step.At)})
 	}
 	for _, e := range w.History {
 		out.History = append(out.History,
-			RemediationEvent{e.At, rest.Optional(e.From), e.To, e.By, rest.Optional(e.Why)})
+			WorkflowEvent{e.At, rest.Optional(e.From), e.To, e.By, rest.Optional(e.Why)})
 	}
 	if r := w.Rollback; r != nil {
-		out.Rollback = &RemediationRollback{r.Email, r.At, r.Ended, rest.Optional(r.Error)}
+		out.Rollback = &WorkflowRollback{r.Email, r.At, r.Ended, rest.Optional(r.Error)}
 	}
 	return out
 }
 
-func newTargets(targets []domain.Target) []RemediationTarget {
-	out := make([]RemediationTarget, len(targets))
+func newTargets(targets []domain.Target) []WorkflowTarget {
+	out := make([]WorkflowTarget, len(targets))
 	for i := range targets {
 		t := &targets[i]
-		out[i] = RemediationTarget{
+		out[i] = WorkflowTarget{
 			RecommendationID: t.RecID, RuleID: t.RuleID, Title: t.Title, ResourceID: t.ResourceID,
 			ResourceUID: t.ResourceUID, ResourceName: t.ResourceName, ResourceType: t.ResourceType,
 			CloudAccountID: t.CloudAccountID, Region: t.Region, Verb: t.Verb, Parameters: filled(t.Parameters),
@@ -132,8 +132,8 @@ func newTargets(targets []domain.Target) []RemediationTarget {
 	return out
 }
 
-func newPlan(p *domain.Plan) RemediationPlan {
-	return RemediationPlan{
+func newPlan(p *domain.Plan) WorkflowPlan {
+	return WorkflowPlan{
 		Calls: append([]string{}, p.Calls...), Before: filled(p.Before), After: filled(p.After), Undo: p.Undo,
 		UndoLimits: append([]string{}, p.Limits...), WatchSeconds: int(p.Watch / time.Second), Digest: p.Digest,
 	}

@@ -208,6 +208,7 @@ func (w *references) fillLists() map[string]string {
 	}
 	w.Call(http.MethodPost, team.read+"/resources", map[string]any{"resourceIDs": ids}, nil)
 	w.recommend(all[:3])
+	w.propose(all[:3])
 	w.rebuildCosts()
 	for i, name := range []string{"mid", "Zeta", "alpha"} {
 		w.fillList(i, name)

@@ -26,27 +26,33 @@ func (r *Runner) advanceTarget(ctx context.Context, w *remediation.Workflow, i i
 }
 
 func (r *Runner) advanceOnce(ctx context.Context, w *remediation.Workflow, i int) (time.Time, error) {
-	t := &w.Targets[i]
 	cancelled := w.Canceller.User != ""
-	switch {
-	case t.State == remediation.Waiting && cancelled:
-		return time.Time{}, r.set(ctx, w, i, remediation.LeftAlone, "the workflow was cancelled")
-	case t.State == remediation.Waiting && stops(w):
-		return time.Time{}, r.set(ctx, w, i, remediation.LeftAlone, "not begun: too many of the targets before it failed")
-	case t.State == remediation.Waiting && !mayBegin(w, i):
-		return time.Time{}, nil // it waits for others, and the next step is theirs
-	case t.State == remediation.Waiting:
-		return r.begin(ctx, w, i)
-	case t.State == remediation.Calling:
+	switch state := w.Targets[i].State; {
+	case state == remediation.Waiting:
+		return r.await(ctx, w, i)
+	case state == remediation.Calling:
 		return r.follow(ctx, w, i)
-	case (t.State == remediation.Watching || t.State == remediation.Done) && cancelled:
+	case (state == remediation.Watching || state == remediation.Done) && cancelled:
 		return time.Time{}, r.set(ctx, w, i, remediation.Undoing, "the workflow was cancelled")
-	case t.State == remediation.Watching:
+	case state == remediation.Watching:
 		return r.watch(ctx, w, i)
-	case t.State == remediation.Undoing:
+	case state == remediation.Undoing:
 		return r.undo(ctx, w, i)
 	}
 	return time.Time{}, nil
+}
+
+// await begins a target that has not begun, unless it has to wait for others or nothing begins any more.
+func (r *Runner) await(ctx context.Context, w *remediation.Workflow, i int) (time.Time, error) {
+	switch {
+	case w.Canceller.User != "":
+		return time.Time{}, r.set(ctx, w, i, remediation.LeftAlone, "the workflow was cancelled")
+	case stops(w):
+		return time.Time{}, r.set(ctx, w, i, remediation.LeftAlone, "not begun: too many of the targets before it failed")
+	case !mayBegin(w, i):
+		return time.Time{}, nil // the next step is that of another target
+	}
+	return r.begin(ctx, w, i)
 }
 
 // stops reports whether no further target of a workflow begins: the first one failed, or a tenth of all.
@@ -63,11 +69,9 @@ func mayBegin(w *remediation.Workflow, i int) bool {
 		w.Count(remediation.Calling) < max(1, len(w.Targets)/10)
 }
 
-// set stores a target's state, with further writes.
-func (r *Runner) set(ctx context.Context, w *remediation.Workflow, i int, s remediation.TargetState, why string,
-	more ...table.Write,
-) error {
-	return r.save(ctx, w, i, func(t *remediation.Target) { t.State, t.Message = s, why }, more...)
+// set stores a target's state.
+func (r *Runner) set(ctx context.Context, w *remediation.Workflow, i int, s remediation.TargetState, why string) error {
+	return r.save(ctx, w, i, func(t *remediation.Target) { t.State, t.Message = s, why })
 }
 
 // save changes a target and stores it, with further writes. w changes only if that succeeds.

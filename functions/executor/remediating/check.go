@@ -217,8 +217,8 @@ func (c *checker) checkResource(t *remediation.Target) error {
 			record.ActionType, record.ActionID)
 	}
 	if by := c.holders[t.ResourceID]; by != "" && by != c.in.WorkflowID {
-		return fault.New(fault.Conflict, "remediation workflow %s holds its resource: wait until it has ended, or cancel it",
-			by)
+		return fault.New(fault.Conflict,
+			"remediation workflow %s holds its resource: wait until it has ended, or cancel it", by)
 	}
 	if owner := inventory.ControllerOf(lowerKeys(listed.Tags)); owner != "" {
 		return fault.New(fault.Conflict,

@@ -213,13 +213,17 @@ func (s *sizing) back(ctx context.Context, c remediation.Capture) (progress, err
 	case has(live, c.Before, true):
 		return progress{reached: true}, nil
 	case !ownSizes(live, &s.t.Plan):
-		return progress{broken: "somebody else has set its sizes to " + sizesText(sizesOf(live)) + ": nothing was set"}, nil
+		return progress{
+			broken: "somebody else has set its sizes to " + sizesText(sizesOf(live)) + ": nothing was set",
+		}, nil
 	case !asked || waited < undoAgain:
 		return progress{}, nil
 	case waited < patience:
 		return progress{}, s.undo(ctx, c)
 	}
-	return progress{broken: "it had no effect for " + patience.String() + ": the sizes are " + sizesText(sizesOf(live))}, nil
+	return progress{
+		broken: "it had no effect for " + patience.String() + ": the sizes are " + sizesText(sizesOf(live)),
+	}, nil
 }
 
 // undoAgain is how long after a request to set the captured scaling it is repeated.

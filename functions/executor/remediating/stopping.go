@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/execution"
@@ -60,7 +61,9 @@ func (s *stopping) plan(ctx context.Context, _ inventory.Listed) (p remediation.
 		return p, nil, fault.New(fault.Conflict, "its resource is %s, and only a running one is stopped", state.Status)
 	}
 	return remediation.Plan{
-		Calls:  []string{fmt.Sprintf("stop %s %s in %s, as POST /actions does", s.t.ResourceType, s.t.ResourceUID, s.t.Region)},
+		Calls: []string{
+			fmt.Sprintf("stop %s %s in %s, as POST /actions does", s.t.ResourceType, s.t.ResourceUID, s.t.Region),
+		},
 		Before: map[string]string{"status": string(cloud.Running)},
 		After:  map[string]string{"status": string(cloud.Stopped)},
 		Limits: stopLimits[s.t.ResourceType], Watch: watchTime,
@@ -131,7 +134,9 @@ func (s *stopping) stillStopped(ctx context.Context) (progress, error) {
 	if state.Status == cloud.Stopped {
 		return progress{reached: true}, nil
 	}
-	return progress{broken: fmt.Sprintf("validation: it was stopped, and is %s again %s", state.Status, state.Reason)}, nil
+	return progress{
+		broken: strings.TrimSpace(fmt.Sprintf("validation: it was stopped, and is %s again %s", state.Status, state.Reason)),
+	}, nil
 }
 
 func (s *stopping) markUndo(t *remediation.Target) []table.Write {

@@ -21,24 +21,25 @@ func (r *Runner) undo(ctx context.Context, w *remediation.Workflow, i int) (time
 		return time.Time{}, err
 	}
 	p, err := ch.back(ctx, capture)
-	switch t := &w.Targets[i]; {
+	t := &w.Targets[i]
+	switch {
 	case isCloudError(err) && cloud.ClassOf(err).Retryable() && r.patientFor(t):
 		return r.pause(t.UndoneAt), nil
 	case err != nil && !isRefused(err) && !isCloudError(err):
 		return time.Time{}, err
 	case err != nil:
-		p = progress{broken: reasonOf(err)}
+		return time.Time{}, r.end(ctx, w, i, notGivenBack(reasonOf(err)))
 	case p.waits:
 		return r.pause(t.CalledAt), nil
-	case p == progress{} && t.UndoneAt.IsZero():
-		return r.undoOnce(ctx, w, i, capture)
-	case p == progress{}:
-		return r.pause(t.UndoneAt), nil
-	}
-	if p.reached {
+	case p.reached:
 		return time.Time{}, r.undone(ctx, w, i)
+	case p.broken != "":
+		return time.Time{}, r.end(ctx, w, i, notGivenBack(p.broken))
 	}
-	return time.Time{}, r.end(ctx, w, i, notGivenBack(p.broken))
+	if t.UndoneAt.IsZero() {
+		return r.undoOnce(ctx, w, i, capture)
+	}
+	return r.pause(t.UndoneAt), nil
 }
 
 // patientFor reports whether an undo is still waited for.
@@ -58,7 +59,9 @@ func notGivenBack(why string) func(*remediation.Target) {
 }
 
 // undoOnce marks the undo of a target and asks for it.
-func (r *Runner) undoOnce(ctx context.Context, w *remediation.Workflow, i int, c remediation.Capture) (time.Time, error) {
+func (r *Runner) undoOnce(ctx context.Context, w *remediation.Workflow, i int, c remediation.Capture) (time.Time,
+	error,
+) {
 	ch, err := r.of(ctx, w, i)
 	if err != nil {
 		return time.Time{}, err

@@ -14,13 +14,15 @@ import (
 func (w *Workflow) checkDecidable(by Person) error {
 	switch status := w.StatusAt(by.At); {
 	case status == Expired:
-		return fault.New(fault.Conflict, "status: nobody decided workflow %s until %s, and it is expired: request a new one",
-			w.ID, w.ExpiresAt.Format(time.RFC3339))
+		return fault.New(fault.Conflict,
+			"status: nobody decided workflow %s until %s, and it is expired: request a new one", w.ID,
+			w.ExpiresAt.Format(time.RFC3339))
 	case status != AwaitingApproval:
 		return fault.New(fault.Conflict, "status: workflow %s is %s: it awaits no decision any more", w.ID, status)
 	case by.User == w.Requester.User:
-		return fault.New(fault.Denied, "nobody approves or rejects their own request: another person decides workflow %s; "+
-			"its requester may cancel it", w.ID)
+		return fault.New(fault.Denied,
+			"nobody approves or rejects their own request: another person decides workflow %s; its requester may "+
+				"cancel it", w.ID)
 	}
 	return nil
 }
@@ -29,8 +31,8 @@ func (w *Workflow) checkDecidable(by Person) error {
 func (w *Workflow) CheckApprovable(by Person) error { return w.checkDecidable(by) }
 
 // Approve records the approval of another person and lists the work that runs the workflow; the caller starts it. It
-// returns fault.Conflict for a workflow that was decided meanwhile or is expired, and if the changes of the day are used
-// up.
+// returns fault.Conflict for a workflow that was decided meanwhile or is expired, and if the changes of the day are
+// used up.
 func (s *Store) Approve(ctx context.Context, w Workflow, by Person) (Workflow, error) {
 	if err := w.checkDecidable(by); err != nil {
 		return w, err
@@ -100,15 +102,8 @@ func (s *Store) RequestRollback(ctx context.Context, w Workflow, by Person) (Wor
 	if w.Rollback != nil && !w.Rollback.Ended {
 		return w, nil
 	}
-	if err := w.Status.Check(RolledBack); err != nil || w.Status == Running {
-		return w, cannotRollBack(&w, err)
-	}
-	switch until := w.RollbackUntil(); {
-	case until.IsZero():
-		return w, fault.New(fault.Conflict, "workflow %s has changed nothing: there is nothing to roll back", w.ID)
-	case !by.At.Before(until):
-		return w, fault.New(fault.Conflict, "workflow %s could be rolled back until %s: make the change by hand", w.ID,
-			until.Format(time.RFC3339))
+	if err := w.checkRollback(by.At); err != nil {
+		return w, err
 	}
 	w = w.Copy()
 	w.Rollbacks++
@@ -129,11 +124,22 @@ func (s *Store) RequestRollback(ctx context.Context, w Workflow, by Person) (Wor
 	return w, s.write(ctx, &w, append([]table.Write{work}, holds...))
 }
 
-func cannotRollBack(w *Workflow, err error) error {
-	if err == nil {
+// checkRollback returns fault.Conflict for a workflow that a person cannot roll back at a time.
+func (w *Workflow) checkRollback(at time.Time) error {
+	if w.Status == Running {
 		return fault.New(fault.Conflict, "workflow %s is running: cancel it, and what it changed is given back", w.ID)
 	}
-	return err
+	if err := w.Status.Check(RolledBack); err != nil {
+		return err
+	}
+	switch until := w.RollbackUntil(); {
+	case until.IsZero():
+		return fault.New(fault.Conflict, "workflow %s has changed nothing: there is nothing to roll back", w.ID)
+	case !at.Before(until):
+		return fault.New(fault.Conflict, "workflow %s could be rolled back until %s: make the change by hand", w.ID,
+			until.Format(time.RFC3339))
+	}
+	return nil
 }
 
 // EndRollback records that a rollback could not give everything back. The workflow stays as it is, and a person may

@@ -62,7 +62,8 @@ func unactionable(provider, kind string) string {
 // stopProblem returns why a stop cannot be carried out: only the resource itself is stopped.
 func stopProblem(r *rule.Rule, provider, kind string) string {
 	if !slices.Equal(r.Target.Steps, []string{"self"}) {
-		return "its steps are " + strings.Join(r.Target.Steps, ", ") + ": only a stop of the resource itself is carried out"
+		return "its steps are " + strings.Join(r.Target.Steps, ", ") +
+			": only a stop of the resource itself is carried out"
 	}
 	return unactionable(provider, kind)
 }

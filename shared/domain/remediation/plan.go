@@ -29,7 +29,8 @@ func (t *Target) sum() string {
 	p := t.Plan
 	p.Digest = ""
 	b, err := json.Marshal([]any{
-		t.RecID, t.RuleID, t.RuleVersion, t.ResourceUID, t.Provider, t.CloudAccountID, t.Region, t.Verb, t.Parameters, p,
+		t.RecID, t.RuleID, t.RuleVersion, t.ResourceUID, t.Provider, t.CloudAccountID, t.Region, t.Verb, t.Parameters,
+		p,
 	})
 	if err != nil {
 		return "" // texts and numbers can be encoded

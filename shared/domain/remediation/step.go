@@ -45,7 +45,7 @@ func (s *Steps) Named() []NamedStep {
 
 func newSteps() Steps {
 	waits := Step{Status: StepPending}
-	return Steps{waits, waits, waits, waits}
+	return Steps{Precondition: waits, Approval: waits, Action: waits, Validation: waits}
 }
 
 // set changes a step unless it is so already.
@@ -66,21 +66,21 @@ func (s *Steps) skipRest(at time.Time) {
 
 // follow derives the steps action and validation from the targets of a running or ended workflow.
 func (s *Steps) follow(w *Workflow, at time.Time) {
-	broken := w.Count(Broken, Undoing, Undone)
-	begun := len(w.Targets) - w.Count(Waiting, LeftAlone)
-	reached := 0
+	if w.Count(Waiting, LeftAlone) == len(w.Targets) {
+		return
+	}
+	s.followAction(w, at)
+	s.followValidation(w, at)
+}
+
+func (s *Steps) followAction(w *Workflow, at time.Time) {
 	refused := ""
 	for i := range w.Targets {
-		t := &w.Targets[i]
-		if !t.ReachedAt.IsZero() {
-			reached++
-		} else if t.State == Broken || t.State == Undone {
+		if t := &w.Targets[i]; t.ReachedAt.IsZero() && (t.State == Broken || t.State == Undone) {
 			refused = t.Message
 		}
 	}
 	switch {
-	case begun == 0:
-		return
 	case w.Count(Waiting, Calling) > 0:
 		s.Action.set(StepRunning, "", at)
 	case refused != "":
@@ -88,16 +88,30 @@ func (s *Steps) follow(w *Workflow, at time.Time) {
 	default:
 		s.Action.set(StepSucceeded, "", at)
 	}
+}
+
+func (s *Steps) followValidation(w *Workflow, at time.Time) {
+	underWay := w.Count(Waiting, Calling, Watching) > 0
 	switch {
-	case reached == 0:
+	case !w.hasReached():
 		return
-	case broken > 0 && w.Count(Waiting, Calling, Watching) == 0:
-		s.Validation.set(StepFailed, firstMessage(w), at)
-	case w.Count(Waiting, Calling, Watching) > 0:
+	case underWay:
 		s.Validation.set(StepRunning, "", at)
+	case w.Count(Broken, Undoing, Undone) > 0:
+		s.Validation.set(StepFailed, firstMessage(w), at)
 	default:
 		s.Validation.set(StepSucceeded, "", at)
 	}
+}
+
+// hasReached reports whether a target has reached its state.
+func (w *Workflow) hasReached() bool {
+	for i := range w.Targets {
+		if !w.Targets[i].ReachedAt.IsZero() {
+			return true
+		}
+	}
+	return false
 }
 
 // firstMessage returns why the first target that did not succeed is in its state.

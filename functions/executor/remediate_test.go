@@ -71,7 +71,9 @@ func (m *remedy) recommend(ruleID string, r inventory.Resource) remediation.Targ
 			ResourceID: r.ID, ResourceUID: r.UID, ResourceName: r.Name, ResourceType: r.Type, Provider: r.Provider,
 			CloudAccountID: r.CloudAccountID, Region: r.Region,
 		},
-		Savings: recommendation.Savings{Gross: money.FromInt(9), Net: money.FromInt(9), Basis: recommendation.Estimated},
+		Savings: recommendation.Savings{
+			Gross: money.FromInt(9), Net: money.FromInt(9), Basis: recommendation.Estimated,
+		},
 	}
 	pass := recommendation.Pass{ID: id.New("job", m.Clock.Now()), At: m.Clock.Now()}
 	apitest.Value(m.recs.Settle(m.ctx, org, recommendation.ShardOf(r.UID), pass, []recommendation.Finding{f}))(m)
@@ -173,7 +175,7 @@ func (m *remedy) row() recommendation.Row {
 func states(w *remediation.Workflow) string {
 	var out []string
 	for i := range w.Targets {
-		out = append(out, string(w.Targets[i].State))
+		out = append(out, fmt.Sprint(i, " ", w.Targets[i].State))
 	}
 	return strings.Join(out, ", ")
 }
@@ -181,7 +183,7 @@ func states(w *remediation.Workflow) string {
 func steps(w *remediation.Workflow) string {
 	var out []string
 	for _, s := range w.Steps.Named() {
-		out = append(out, string(s.Status))
+		out = append(out, s.Name+" "+string(s.Status))
 	}
 	return strings.Join(out, ", ")
 }
@@ -192,7 +194,7 @@ func TestRemediate_AStopRunsIsWatchedAndIsRolledBack(t *testing.T) {
 	began := m.Clock.Now()
 	w := m.run()
 	m.Equal("status", w.Status, remediation.Succeeded)
-	m.Equal("steps", steps(&w), "succeeded, succeeded, succeeded, succeeded")
+	m.Equal("steps", steps(&w), "precondition succeeded, approval succeeded, action succeeded, validation succeeded")
 	m.Equal("the machine", m.status(), cloud.Stopped)
 	if took := m.Clock.Now().Sub(began); took < 15*time.Minute {
 		t.Errorf("it was watched for %s", took)
@@ -328,7 +330,7 @@ func TestRemediate_WhatWasChangedByHandIsNotTouched(t *testing.T) {
 	set()
 	w := m.run()
 	m.Equal("status", w.Status, remediation.Failed)
-	m.Equal("steps", steps(&w), "failed, succeeded, skipped, skipped")
+	m.Equal("steps", steps(&w), "precondition failed, approval succeeded, action skipped, validation skipped")
 	if !strings.Contains(w.Message, "has changed since it was approved") {
 		t.Error(w.Message)
 	}
@@ -350,7 +352,7 @@ func TestRemediate_AStopThatDoesNotLastIsGivenBack(t *testing.T) {
 	m.do(m.resource(m.targets[0].ResourceUID), cloud.Start) // by hand, while it is watched
 	w := m.run()
 	m.Equal("status", w.Status, remediation.RolledBack)
-	m.Equal("steps", steps(&w), "succeeded, succeeded, succeeded, failed")
+	m.Equal("steps", steps(&w), "precondition succeeded, approval succeeded, action succeeded, validation failed")
 	m.Equal("recommendation", m.row().Status, recommendation.Open)
 	m.Equal("the machine", m.status(), cloud.Running)
 }
@@ -397,7 +399,7 @@ func TestRemediate_StopsWhenATenthFails(t *testing.T) {
 		m.Clock.Advance(5 * time.Second)
 		m.w = apitest.Value(m.store.Get(m.ctx, org, m.w.ID))(m)
 	}
-	m.Equal("one first", states(&m.w), "watching, pending, pending, pending")
+	m.Equal("one first", states(&m.w), "0 watching, 1 pending, 2 pending, 3 pending")
 	m.sealCredentials(remedySettings("size", "120", "denied", "start_stop"))
 	w := m.run()
 	m.Equal("status", w.Status, remediation.Failed)
@@ -424,7 +426,7 @@ func TestRemediate_ACancelGivesBackWhatWasChanged(t *testing.T) {
 	m.w = apitest.Value(m.store.Cancel(m.ctx, m.w, m.person("ada"), ""))(m)
 	w := m.run()
 	m.Equal("status", w.Status, remediation.Cancelled)
-	m.Equal("targets", states(&w), "rolled_back, skipped")
+	m.Equal("targets", states(&w), "0 rolled_back, 1 skipped")
 	m.Equal("the machine", m.status(), cloud.Running)
 }
 
@@ -450,7 +452,7 @@ func TestRemediate_AProposalExpiresByItsWork(t *testing.T) {
 	m.Clock.Advance(remediation.ApprovalTime)
 	w := m.run()
 	m.Equal("status", w.Status, remediation.Expired)
-	m.Equal("steps", steps(&w), "succeeded, skipped, skipped, skipped")
+	m.Equal("steps", steps(&w), "precondition succeeded, approval skipped, action skipped, validation skipped")
 	m.Equal("the machine", m.status(), cloud.Running)
 }
 
@@ -463,7 +465,7 @@ func TestRemediate_GivingUpReleasesWhatIsHeld(t *testing.T) {
 	m.w = apitest.Value(m.store.Get(m.ctx, org, m.w.ID))(t)
 	w := m.w
 	m.Equal("status", w.Status, remediation.Failed)
-	m.Equal("targets", states(&w), "failed, skipped")
+	m.Equal("targets", states(&w), "0 failed, 1 skipped")
 	m.Equal("held", len(apitest.Value(m.store.Holders(m.ctx, org, w.Targets[0].ResourceID))(t)), 0)
 	w = m.rollBack()
 	m.Equal("rolled back", w.Status, remediation.RolledBack)

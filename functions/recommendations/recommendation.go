@@ -40,7 +40,7 @@ type RecommendationSavings struct {
 	RealizedUSD *string `json:"realizedUSD" doc:"A month, measured on 7 settled days; null before"`
 }
 
-// RecommendationPlan says whether POST …/remediate can carry the recommendation out. A dry run of it returns the calls.
+// RecommendationPlan says whether POST …/remediate can carry the recommendation out. A dry run returns the calls.
 type RecommendationPlan struct {
 	Executable bool       `json:"executable"`
 	Verb       *rule.Verb `json:"verb" doc:"What carries it out; null of a rule that is not built in" example:"stop"`

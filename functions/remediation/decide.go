@@ -55,7 +55,8 @@ func (s *service) checkHolds(ctx context.Context, w *domain.Workflow, policies .
 	}
 	for i, policy := range policies {
 		if !covers(sets[i], resourcesOf(w)) {
-			return fault.New(fault.Denied, "permission denied: %s is needed on every resource of workflow %s", policy, w.ID)
+			return fault.New(fault.Denied, "permission denied: %s is needed on every resource of workflow %s", policy,
+				w.ID)
 		}
 	}
 	return nil
@@ -108,15 +109,16 @@ func (s *service) checkCurrent(ctx context.Context, w *domain.Workflow) error {
 	}
 	for i := range got.Targets {
 		if got.Targets[i].Plan.Digest != w.Targets[i].Plan.Digest {
-			return fault.New(fault.Conflict, "digest: the plan of recommendation %s has changed since it was proposed: "+
-				"request it again", w.Targets[i].RecID)
+			return fault.New(fault.Conflict,
+				"digest: the plan of recommendation %s has changed since it was proposed: request it again",
+				w.Targets[i].RecID)
 		}
 	}
 	return nil
 }
 
-// stale returns the kind of the answer for a workflow that cannot be carried out any more: what was possible when it was
-// proposed and is not now is a conflict.
+// stale returns the kind of the answer for a workflow that cannot be carried out any more: what was possible when it
+// was proposed and is not now is a conflict.
 func stale(kind fault.Kind) fault.Kind {
 	if kind == fault.Invalid || kind == fault.NotFound {
 		return fault.Conflict

@@ -51,9 +51,9 @@ const (
 		"override, an event readiness plan, a calendar or another workflow (409), or is managed by infrastructure as " +
 		"code (409) is refused. parameters has scheduleID for rules that attach a schedule, and the sizes that the " +
 		"rule does not name itself. "
-	people = "Another person decides within 24 hours: POST …/approve or …/reject. Then the executor checks everything " +
-		"again, stores the values before the change, makes it, watches the resource for 15 minutes, and gives the " +
-		"change back if its state does not last. "
+	people = "Another person decides within 24 hours: POST …/approve or …/reject. Then the executor checks " +
+		"everything again, stores the values before the change, makes it, watches the resource for 15 minutes, and " +
+		"gives the change back if its state does not last. "
 	scoped = "A grant on teams or resources suffices if it covers every resource of the workflow. "
 )
 
@@ -94,26 +94,27 @@ func (s *service) decisionOperations(g *rest.Group) {
 		ID: "approveRemediation", Method: http.MethodPost, Path: workflow + "/approve", Policy: writing, Scoped: true,
 		Statuses: moves, Summary: "Approve a remediation workflow",
 		Description: "It starts. Nobody approves their own request: 403. The approver of a proposal needs " +
-			"remediation:execute: else 403. A workflow that was decided already, is expired or whose plan is another one " +
-			"by now is 409. An organization makes at most 50 changes a day (UTC): else 409. " + scoped,
+			"remediation:execute: else 403. A workflow that was decided already, is expired or whose plan is another " +
+			"one by now is 409. An organization makes at most 50 changes a day (UTC): else 409. " + scoped,
 	}, s.approve)
 	rest.Handle(g, rest.Op{
 		ID: "rejectRemediation", Method: http.MethodPost, Path: workflow + "/reject", Policy: writing, Scoped: true,
 		Statuses: moves, Summary: "Reject a remediation workflow",
-		Description: "It becomes cancelled. Its requester cancels it instead: 403. A workflow that was decided already or " +
-			"is expired is 409. " + scoped,
+		Description: "It becomes cancelled. Its requester cancels it instead: 403. A workflow that was decided " +
+			"already or is expired is 409. " + scoped,
 	}, s.reject)
 	rest.Handle(g, rest.Op{
 		ID: "cancelRemediation", Method: http.MethodPost, Path: workflow + "/cancel", Policy: writing, Scoped: true,
 		Statuses: moves, Summary: "Cancel a remediation workflow",
-		Description: "One that has changed nothing becomes cancelled at once. A running one stops, gives back what it " +
-			"has changed, and is cancelled then. One that has ended is 409. " + scoped,
+		Description: "One that has changed nothing becomes cancelled at once. A running one stops, gives back what " +
+			"it has changed, and is cancelled then. One that has ended is 409. " + scoped,
 	}, s.cancel)
 	rest.Handle(g, rest.Op{
 		ID: "rollBackRemediation", Method: http.MethodPost, Path: workflow + "/rollback", Policy: executing,
 		Scoped: true, Status: http.StatusAccepted, Statuses: moves, Summary: "Give back what a workflow has changed",
-		Description: "For a workflow that succeeded or failed, within 7 days of its end: else 409. The values that were " +
-			"stored before the change are set again, unless somebody else has changed them since: then rollback.error of " +
-			"the workflow says so, and it keeps its status. A second request joins the first. " + scoped,
+		Description: "For a workflow that succeeded or failed, within 7 days of its end: else 409. The values that " +
+			"were stored before the change are set again, unless somebody else has changed them since: then " +
+			"rollback.error of the workflow says so, and it keeps its status. A second request joins the first. " +
+			scoped,
 	}, s.rollBack)
 }

@@ -60,7 +60,9 @@ func newFixture(t testing.TB) *fixture {
 				ResourceID: id, ResourceUID: uid, ResourceName: fmt.Sprint("web-", i), ResourceType: "aws-ec2",
 				Provider: "aws", CloudAccountID: inventorytest.Account, Region: "eu-west-1",
 			},
-			Savings: recommendation.Savings{Net: money.FromInt(10), Gross: money.FromInt(12), Basis: recommendation.Billed},
+			Savings: recommendation.Savings{
+				Net: money.FromInt(10), Gross: money.FromInt(12), Basis: recommendation.Billed,
+			},
 		}
 		pass := recommendation.Pass{ID: "pass " + uid, At: f.Clock.Now()}
 		apitest.Value(store.Settle(f.In(apitest.Org), apitest.Org, recommendation.ShardOf(uid), pass,
@@ -129,7 +131,8 @@ func TestRemediate_ADryRunAnswersThePlanAndStoresNothing(t *testing.T) {
 		got.Targets[0].Plan.Before["status"] != "running" || got.Digest == "" || got.Targets[0].Verb != "stop" {
 		t.Errorf("%+v", got)
 	}
-	rows := apitest.Value(f.Table.Query(f.In(apitest.Org), table.Query{PK: table.OrgPK(apitest.Org) + "REM", Limit: 10}))(t)
+	rows := apitest.Value(f.Table.Query(f.In(apitest.Org),
+		table.Query{PK: table.OrgPK(apitest.Org) + "REM", Limit: 10}))(t)
 	f.Equal("stored", len(rows.Items), 0)
 	f.Equal("started", len(f.started), 0)
 }
@@ -228,11 +231,12 @@ func TestCancel_WithdrawsARequestAndRejectEndsIt(t *testing.T) {
 	f.remediate(bob, 0, `{}`).Want(http.StatusConflict, first)
 	got := apitest.Data[WorkflowDetail](f.Call(ada, "POST /remediation-workflows/"+first+"/cancel",
 		`{"reason":"wrong one"}`))
-	f.Equal("cancelled", fmt.Sprint(got.Status, " ", *got.Message), "cancelled cancelled by ada@example.com: wrong one")
+	f.Equal("status", got.Status, domain.Cancelled)
+	f.Equal("message", *got.Message, "cancelled by ada@example.com: wrong one")
 	second := apitest.Data[rest.Job](f.remediate(bob, 0, `{}`), http.StatusAccepted).JobID
 	got = apitest.Data[WorkflowDetail](f.Call(ada, "POST /remediation-workflows/"+second+"/reject", no))
-	f.Equal("rejected", fmt.Sprint(got.Status, " ", stepText(got)),
-		"cancelled precondition succeeded, approval failed, action skipped, validation skipped")
+	f.Equal("rejected", fmt.Sprint(got.Status, ": ", stepText(got)),
+		"cancelled: precondition succeeded, approval failed, action skipped, validation skipped")
 	f.Call(ada, "POST /remediation-workflows/"+second+"/cancel").Want(http.StatusConflict)
 }
 

@@ -127,7 +127,8 @@ func (s *service) plan(ctx context.Context, in domain.PlanInput) (domain.Planned
 		return got, fault.NewWithCause(fault.Unavailable, err, "the clouds were not read in time: try again")
 	}
 	if len(got.Targets) != len(in.Targets) || len(got.Problems) != len(in.Targets) {
-		return got, fault.New(fault.Internal, "the executor planned %d of %d targets", len(got.Targets), len(in.Targets))
+		return got, fault.New(fault.Internal, "the executor planned %d of %d targets", len(got.Targets),
+			len(in.Targets))
 	}
 	return got, nil
 }

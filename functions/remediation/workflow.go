@@ -126,7 +126,8 @@ func newTargets(targets []domain.Target) []WorkflowTarget {
 			ResourceUID: t.ResourceUID, ResourceName: t.ResourceName, ResourceType: t.ResourceType,
 			CloudAccountID: t.CloudAccountID, Region: t.Region, Verb: t.Verb, Parameters: filled(t.Parameters),
 			Risk: t.Risk, SavingsUSD: t.SavingUSD.Fixed(2), Plan: newPlan(&t.Plan), Status: t.State,
-			Message: rest.Optional(t.Message), ActionID: rest.Optional(t.ActionID), UndoActionID: rest.Optional(t.UndoID),
+			Message: rest.Optional(t.Message), ActionID: rest.Optional(t.ActionID),
+			UndoActionID: rest.Optional(t.UndoID),
 		}
 	}
 	return out

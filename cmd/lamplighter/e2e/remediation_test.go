@@ -103,7 +103,9 @@ func recommendStop(t *testing.T, s *testenv.Env, org string, r remedied) string 
 			ResourceID: r.ID, ResourceUID: r.UID, ResourceName: r.Name, ResourceType: r.Type, Provider: r.Provider,
 			CloudAccountID: r.CloudAccountID, Region: r.Region,
 		},
-		Savings: recommendation.Savings{Gross: money.FromInt(9), Net: money.FromInt(9), Basis: recommendation.Estimated},
+		Savings: recommendation.Savings{
+			Gross: money.FromInt(9), Net: money.FromInt(9), Basis: recommendation.Estimated,
+		},
 	}
 	now := s.Platform.Clock.Now()
 	_, err := recommendation.New(s.Platform).Settle(table.WithOrg(t.Context(), org), org,

@@ -56,7 +56,8 @@ func (w *references) propose(resources []testenv.Resource) {
 	store := remediation.New(w.Service.Platform)
 	for _, r := range resources {
 		_, err := store.Create(table.WithOrg(w.t.Context(), w.Org), remediation.Workflow{
-			Org: w.Org, Targets: []remediation.Target{{RecID: "rec_" + r.ID, ResourceID: r.ID, State: remediation.Waiting}},
+			Org:       w.Org,
+			Targets:   []remediation.Target{{RecID: "rec_" + r.ID, ResourceID: r.ID, State: remediation.Waiting}},
 			Requester: remediation.Person{User: "usr_ada", Email: "ada@example.com", At: w.Service.Clock.Now()},
 		})
 		if err != nil {

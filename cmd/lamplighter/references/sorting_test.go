@@ -30,6 +30,9 @@ var sortedBy = map[string]func(item map[string]any) any{
 	"listRecommendations savings_usd": func(item map[string]any) any { return item["savingsUSD"] },
 	"listRecommendations updated_at":  func(item map[string]any) any { return item["updatedAt"] },
 	"listRecommendations severity":    severityRank,
+
+	"listRemediationWorkflows created_at": func(item map[string]any) any { return item["createdAt"] },
+	"listRemediationWorkflows updated_at": func(item map[string]any) any { return item["updatedAt"] },
 }
 
 // shownCost returns the cost of a resource in the field that its costSource names.

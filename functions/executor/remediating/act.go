@@ -48,7 +48,7 @@ func (r *Runner) await(ctx context.Context, w *remediation.Workflow, i int) (tim
 	case w.Canceller.User != "":
 		return time.Time{}, r.set(ctx, w, i, remediation.LeftAlone, "the workflow was cancelled")
 	case stops(w):
-		return time.Time{}, r.set(ctx, w, i, remediation.LeftAlone, "not begun: too many of the targets before it failed")
+		return time.Time{}, r.set(ctx, w, i, remediation.LeftAlone, "not begun: too many targets before it failed")
 	case !mayBegin(w, i):
 		return time.Time{}, nil // the next step is that of another target
 	}
@@ -245,7 +245,8 @@ func (r *Runner) settle(ctx context.Context, w *remediation.Workflow, t *remedia
 	why string,
 ) error {
 	row, err := r.Recommendations.Read(ctx, w.Org, t.RecID)
-	if fault.Is(err, fault.NotFound) || err == nil && to == recommendation.Open && row.Status != recommendation.Applied {
+	if fault.Is(err, fault.NotFound) ||
+		err == nil && to == recommendation.Open && row.Status != recommendation.Applied {
 		return nil
 	}
 	if err != nil {

@@ -28,7 +28,8 @@ func (s *attaching) plan(ctx context.Context, listed inventory.Listed) (p remedi
 	sch, err := s.r.Schedules.ReadSchedule(ctx, s.org, s.scheduleID())
 	switch {
 	case fault.Is(err, fault.NotFound):
-		return p, nil, fault.New(fault.Invalid, "parameters.%s: %.64q does not exist; GET /schedules lists the schedules",
+		return p, nil, fault.New(fault.Invalid,
+			"parameters.%s: %.64q does not exist; GET /schedules lists the schedules",
 			remediation.ScheduleParameter, s.scheduleID())
 	case err != nil:
 		return p, nil, err

@@ -95,7 +95,8 @@ func (r *Runner) of(ctx context.Context, w *remediation.Workflow, i int) (change
 // releases returns the writes that release what the change of a target holds at this moment.
 func releases(w *remediation.Workflow, i int) []table.Write {
 	t := &w.Targets[i]
-	if t.Verb == rule.VerbScale && (t.State == remediation.Calling || t.State == remediation.Undoing && !t.UndoneAt.IsZero()) {
+	undoes := t.State == remediation.Undoing && !t.UndoneAt.IsZero()
+	if t.Verb == rule.VerbScale && (t.State == remediation.Calling || undoes) {
 		return []table.Write{inventory.ReleaseResource(w.Org, t.ResourceUID, w.ID)}
 	}
 	return nil

@@ -135,7 +135,8 @@ func (s *stopping) stillStopped(ctx context.Context) (progress, error) {
 		return progress{reached: true}, nil
 	}
 	return progress{
-		broken: strings.TrimSpace(fmt.Sprintf("validation: it was stopped, and is %s again %s", state.Status, state.Reason)),
+		broken: strings.TrimSpace(fmt.Sprintf("validation: it was stopped, and is %s again %s", state.Status,
+			state.Reason)),
 	}, nil
 }
 

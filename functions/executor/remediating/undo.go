@@ -21,25 +21,33 @@ func (r *Runner) undo(ctx context.Context, w *remediation.Workflow, i int) (time
 		return time.Time{}, err
 	}
 	p, err := ch.back(ctx, capture)
-	t := &w.Targets[i]
-	switch {
-	case isCloudError(err) && cloud.ClassOf(err).Retryable() && r.patientFor(t):
-		return r.pause(t.UndoneAt), nil
-	case err != nil && !isRefused(err) && !isCloudError(err):
-		return time.Time{}, err
-	case err != nil:
-		return time.Time{}, r.end(ctx, w, i, notGivenBack(reasonOf(err)))
+	if err != nil {
+		return r.undoUnread(ctx, w, i, err)
+	}
+	switch t := &w.Targets[i]; {
 	case p.waits:
 		return r.pause(t.CalledAt), nil
 	case p.reached:
 		return time.Time{}, r.undone(ctx, w, i)
 	case p.broken != "":
 		return time.Time{}, r.end(ctx, w, i, notGivenBack(p.broken))
-	}
-	if t.UndoneAt.IsZero() {
+	case t.UndoneAt.IsZero():
 		return r.undoOnce(ctx, w, i, capture)
+	default:
+		return r.pause(t.UndoneAt), nil
 	}
-	return r.pause(t.UndoneAt), nil
+}
+
+// undoUnread handles a target that could not be read for its undo: it waits, or ends if it will never be read.
+func (r *Runner) undoUnread(ctx context.Context, w *remediation.Workflow, i int, err error) (time.Time, error) {
+	t := &w.Targets[i]
+	switch {
+	case isCloudError(err) && cloud.ClassOf(err).Retryable() && r.patientFor(t):
+		return r.pause(t.UndoneAt), nil
+	case !isRefused(err) && !isCloudError(err):
+		return time.Time{}, err
+	}
+	return time.Time{}, r.end(ctx, w, i, notGivenBack(reasonOf(err)))
 }
 
 // patientFor reports whether an undo is still waited for.

@@ -123,11 +123,13 @@ func (s submission) earlier(ctx context.Context) (a Action, there bool, err erro
 const workflowPrefix = "rem_"
 
 // workflowHolds reports whether a remediation workflow changes the resource at this moment.
-func workflowHolds(res inventory.Resource) bool { return strings.HasPrefix(res.ActionID, workflowPrefix) }
+func workflowHolds(res inventory.Resource) bool {
+	return strings.HasPrefix(res.ActionID, workflowPrefix)
+}
 
 func errHeldByWorkflow(verb cloud.Verb, res inventory.Resource) error {
-	return fault.New(fault.Conflict, "remediation workflow %s changes %s at this moment: wait until it has ended, then %s",
-		res.ActionID, res.UID, verb)
+	return fault.New(fault.Conflict,
+		"remediation workflow %s changes %s at this moment: wait until it has ended, then %s", res.ActionID, res.UID, verb)
 }
 
 func (s submission) action(res inventory.Resource, keep Retention) Action {

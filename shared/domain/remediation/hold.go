@@ -113,7 +113,8 @@ func dayOf(k table.Key) string { return strings.TrimPrefix(k.SK, dayPrefix) }
 // CountChange returns the write that counts one change of a day. It fails if the day has MaxDayChanges already.
 func CountChange(org string, at time.Time) table.Write {
 	return table.Update(dayKey(org, at),
-		[]table.Change{table.Add("changes", 1), table.Expire(at.Add(7 * 24 * time.Hour))}, table.Any(table.Lacks("changes"), table.Less("changes", MaxDayChanges)))
+		[]table.Change{table.Add("changes", 1), table.Expire(at.Add(7 * 24 * time.Hour))},
+		table.Any(table.Lacks("changes"), table.Less("changes", MaxDayChanges)))
 }
 
 // IsDayLimit reports whether a write failed because the changes of the day are used up.

@@ -13,7 +13,7 @@ import (
 
 // The partitions of workflows.
 const (
-	Partition        table.Partition = "ORG#*#REM"        // workflows, their list, the holds on resources, counts by day
+	Partition        table.Partition = "ORG#*#REM"        // workflows, their list, holds on resources, counts by day
 	CapturePartition table.Partition = "ORG#*#REMCAPTURE" // the values before each change, written once
 )
 

@@ -38,7 +38,9 @@ type NamedStep struct {
 // Named returns the steps in their order.
 func (s *Steps) Named() []NamedStep {
 	return []NamedStep{
-		{"precondition", s.Precondition}, {"approval", s.Approval}, {"action", s.Action},
+		{"precondition", s.Precondition},
+		{"approval", s.Approval},
+		{"action", s.Action},
 		{"validation", s.Validation},
 	}
 }

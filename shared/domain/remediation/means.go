@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/rule"
 )
 
@@ -56,7 +55,7 @@ func unactionable(provider, kind string) string {
 	if k, known := cloud.KindOf(kind); known && k.Actionable {
 		return ""
 	}
-	return execution.Unactionable(provider, kind)
+	return provider + " resources of type " + kind + " cannot be started or stopped"
 }
 
 // stopProblem returns why a stop cannot be carried out: only the resource itself is stopped.

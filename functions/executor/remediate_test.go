@@ -15,6 +15,7 @@ import (
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/override"
+	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/domain/recommendation"
 	"lamplighter.dev/shared/domain/remediation"
 	"lamplighter.dev/shared/domain/scheduling"
@@ -313,6 +314,21 @@ func TestRemediate_RefusesWhatMustNotBeChanged(t *testing.T) {
 				t.Errorf("%+v, want %d with %q", p, c.kind, c.says)
 			}
 		})
+	}
+}
+
+func TestRemediate_AGroupOfAnAutoscalerPolicyIsLeftToIt(t *testing.T) {
+	m := newRemedy(t, remedySettings(), "aws-asg-min-too-high", "aws-asg", 1)
+	m.targets[0].Parameters = map[string]string{"min_size": strconv.FormatInt(m.scaling().Min-1, 10)}
+	free := m.plan()
+	m.Must(free.First())
+	m.Put(readiness.PolicyKey(org, "asp_1"), readiness.Policy{
+		ID: "asp_1", Name: "Shop", Mode: readiness.Autopilot,
+		Target: readiness.PolicyTarget{Type: "aws-asg", UID: m.targets[0].ResourceUID},
+	})
+	held := m.plan()
+	if err := held.First(); !fault.Is(err, fault.Conflict) || !strings.Contains(err.Error(), "asp_1 (Shop)") {
+		t.Error(err)
 	}
 }
 

@@ -146,8 +146,10 @@ func (r *Runner) callOnce(ctx context.Context, w *remediation.Workflow, i int) (
 	switch err = r.store().Save(ctx, &next, writes...); {
 	case remediation.IsMoved(err) || err != nil && !fault.Is(err, fault.Conflict):
 		return time.Time{}, err
-	case err != nil: // the limit of the day, or an action that was faster
+	case remediation.IsDayLimit(err):
 		return time.Time{}, r.set(ctx, w, i, remediation.Broken, reasonOf(err))
+	case err != nil:
+		return time.Time{}, r.set(ctx, w, i, remediation.Broken, "an action on its resource began at the same moment")
 	}
 	*w = next
 	if ch, err = r.of(ctx, w, i); err != nil {

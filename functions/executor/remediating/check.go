@@ -14,6 +14,7 @@ import (
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/readiness"
 	"lamplighter.dev/shared/domain/recommendation"
 	"lamplighter.dev/shared/domain/remediation"
 	"lamplighter.dev/shared/domain/rule"
@@ -152,7 +153,7 @@ func (c *checker) planTarget(ctx context.Context, t *remediation.Target) (json.R
 	t.Verb = means.Verb
 	for _, check := range []error{
 		remediation.CheckParameters(means, t.Parameters), c.checkRow(t), c.checkAccount(t), c.checkResource(t),
-		c.checkStanding(t), c.checkCalendars(ctx, t),
+		c.checkStanding(t), c.checkCalendars(ctx, t), c.checkPolicies(ctx, t),
 	} {
 		if check != nil {
 			return nil, check
@@ -264,6 +265,20 @@ func (c *checker) checkCalendars(ctx context.Context, t *remediation.Target) err
 		}
 	}
 	return nil
+}
+
+// checkPolicies refuses to scale a group that an autoscaler policy scales: its next application would set its own sizes.
+func (c *checker) checkPolicies(ctx context.Context, t *remediation.Target) error {
+	if t.Verb != rule.VerbScale {
+		return nil
+	}
+	policies, err := readiness.NewPolicyStore(c.r.Table, c.r.Clock).List(ctx, c.in.Org)
+	for i := range policies {
+		if p := &policies[i]; p.Target.UID == t.ResourceUID && p.Mode == readiness.Autopilot {
+			return fault.New(fault.Conflict, "autoscaler policy %s (%s) scales its group: change the policy", p.ID, p.Name)
+		}
+	}
+	return err
 }
 
 // difference says in words how two plans of one target differ.

@@ -48,6 +48,7 @@ import (
 	"lamplighter.dev/functions/queryrunner"
 	"lamplighter.dev/functions/recommendations"
 	"lamplighter.dev/functions/recommender"
+	"lamplighter.dev/functions/remediation"
 	"lamplighter.dev/functions/reminder"
 	"lamplighter.dev/functions/reports"
 	"lamplighter.dev/functions/resourcegroups"
@@ -118,6 +119,7 @@ func All() []Function {
 		{costqueries.Declaration, []Group{costqueries.Operations}, nil},
 		{showback.Declaration, []Group{showback.Operations}, nil},
 		{recommendations.Declaration, []Group{recommendations.Operations}, nil},
+		{remediation.Declaration, []Group{remediation.Operations}, nil},
 		{smarttags.Declaration, []Group{smarttags.Operations}, nil},
 		{autoscalerpolicies.Declaration, []Group{autoscalerpolicies.Operations}, nil},
 		{notifications.Declaration, []Group{notifications.Operations}, nil},

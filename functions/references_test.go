@@ -34,6 +34,7 @@ var namesNothing = map[string]string{
 		"(TestDeleting_AGroupOnWhichABulkActionRuns)",
 	"createBillingImport cloudAccountID":      acts,
 	"shareRecommendation channelIDs":          acts,
+	"proposeRemediation recommendationIDs":    "recommendations are not deleted, and a workflow is their history",
 	"acceptSmartTags policyID":                "a tag is accepted only while a policy derives it",
 	"acceptSmartTags resourceUID":             "as above",
 	"revokeSmartTags policyID":                acts,

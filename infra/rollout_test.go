@@ -169,7 +169,7 @@ func TestRollout_ExecutionsEndOnTheVersionThatTheyBeganOn(t *testing.T) {
 	defer jsii.Close()
 	d := deployedAs(t, stages[2])
 	machines := d.of("AWS::StepFunctions::StateMachine")
-	if len(machines) != 11 {
+	if len(machines) != 12 {
 		t.Errorf("%d machines", len(machines))
 	}
 	for id, m := range machines {

@@ -14,7 +14,7 @@ import (
 type historyQuery struct {
 	rest.Page
 	ResourceUID   string `query:"resource_uid" maxLength:"1024" doc:"Only changes of this resource"`
-	ChangedByType string `query:"changed_by_type" enum:"schedule,manual,bulk,override,override_expired,event" doc:"The kind of cause"`
+	ChangedByType string `query:"changed_by_type" enum:"schedule,manual,bulk,override,override_expired,event,remediation" doc:"The kind of cause"`
 }
 
 func (s *service) historyOperations(g *rest.Group) {

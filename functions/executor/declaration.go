@@ -10,6 +10,8 @@ import (
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/override"
 	"lamplighter.dev/shared/domain/readiness"
+	"lamplighter.dev/shared/domain/recommendation"
+	"lamplighter.dev/shared/domain/remediation"
 	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
@@ -23,7 +25,8 @@ var Declaration = platform.Declaration{
 	Access: table.Access{Reads: []table.Partition{
 		identity.MetaPartition, identity.MemberPartition, override.Partition, inventory.ClusterPartition,
 		readiness.Partition,
-		scheduling.SchedulePartition, scheduling.CalendarPartition, // calendars keep orders of schedules from acting
+		scheduling.CalendarPartition, // calendars keep orders of schedules from acting
+		recommendation.ChunkPartition,
 	}, Writes: []table.Partition{
 		inventory.AccountPartition, inventory.ResourcePartition, inventory.IndexPartition, inventory.ChunkPartition,
 		execution.ActionPartition, execution.BulkPartition, execution.BulkGroupPartition,
@@ -32,11 +35,14 @@ var Declaration = platform.Declaration{
 		cloud.SimulatedPartition, throttle.Partition,
 		readiness.CapturePartition, scheduling.EventHoldPartition, scheduling.DuePartition,
 		readiness.PolicyPartition, // says which plan holds the capacity of a policy
+		remediation.Partition, remediation.CapturePartition,
+		scheduling.SchedulePartition, scheduling.AttachmentPartition, inventory.AttachedPartition, // attaches schedules
+		recommendation.RowPartition, recommendation.ColumnPartition, // applied when carried out
 	}},
-	Starts:  []string{execution.Machine}, // the stopped targets of event readiness plans
-	Tasks:   []string{execution.Machine, execution.BulkMachine, readiness.Machine},
+	Starts:  []string{execution.Machine}, // for event readiness plans and remediation workflows
+	Tasks:   []string{execution.Machine, execution.BulkMachine, readiness.Machine, remediation.Machine},
 	Calls:   []string{readiness.Function},
 	Opens:   []string{inventory.AccountSecret, inventory.ClusterSecret},
 	Clouds:  true,
-	Samples: []string{"run", "advance", "unknown-task"},
+	Samples: []string{"run", "advance", "advance-remediation", "unknown-task"},
 }

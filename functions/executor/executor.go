@@ -41,7 +41,7 @@ func (e *Executor) newClouds() inventory.Clouds {
 	return inventory.Clouds{Sealer: e.p.Sealer, Providers: e.providers}
 }
 
-// Handler answers the tasks of the action, bulk-action and event-readiness machines.
+// Handler answers the tasks of the action, bulk-action, event-readiness and remediation machines.
 func Handler(p *platform.Platform, providers cloud.Providers) workflow.Handler {
 	return New(p, providers).HandleTask
 }
@@ -73,7 +73,9 @@ func (e *Executor) HandleTask(ctx context.Context, input json.RawMessage) (any, 
 		return workflow.RunTask(ctx, c, func(ctx context.Context, in readiness.Input) (rescaling.Result, error) {
 			return e.rescaler().GiveUp(ctx, in, "the executor gave up: "+c.Error.String())
 		})
-	default:
-		return nil, fault.New(fault.Invalid, "the executor knows no task %q", c.Task)
 	}
+	if out, own, err := e.remediate(ctx, c); own {
+		return out, err
+	}
+	return nil, fault.New(fault.Invalid, "the executor knows no task %q", c.Task)
 }

@@ -14,6 +14,7 @@ import (
 var Declaration = platform.Declaration{
 	Name:    "recommendations",
 	Secrets: []platform.Secret{platform.PepperSecret},
+	Routes:  []string{"/recommendations/{recID}", "/recommendations/{recID}/{proxy+}"},
 	Access: rest.Access.With(table.Access{
 		Reads: []table.Partition{
 			identity.MetaPartition, inventory.AccountPartition, inventory.IndexPartition, inventory.ChunkPartition,

@@ -10,6 +10,8 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/recommendation"
+	"lamplighter.dev/shared/domain/remediation"
+	"lamplighter.dev/shared/domain/rule"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/money"
 )
@@ -25,6 +27,7 @@ type RecommendationDetail struct {
 	Dismissal     *RecommendationDismissal `json:"dismissal" doc:"While it is dismissed"`
 	Reopened      int                      `json:"reopened" doc:"How often it opened again after it was applied"`
 	History       []RecommendationEvent    `json:"history" doc:"The last 50 changes of its status, oldest first"`
+	Plan          RecommendationPlan       `json:"plan"`
 	ConfirmedAt   *time.Time               `json:"confirmedAt" doc:"When all resources of its part of the inventory were evaluated last; null before the first time"`
 }
 
@@ -35,6 +38,24 @@ type RecommendationSavings struct {
 	Realistic   string  `json:"realistic" doc:"net × savingsRealism of the organization"`
 	Basis       *string `json:"basis" enum:"billed,estimated" doc:"billed: of settled days of the bill; estimated: of prices; null without a saving"`
 	RealizedUSD *string `json:"realizedUSD" doc:"A month, measured on 7 settled days; null before"`
+}
+
+// RecommendationPlan says whether POST …/remediate can carry the recommendation out. A dry run returns the calls.
+type RecommendationPlan struct {
+	Executable bool       `json:"executable"`
+	Verb       *rule.Verb `json:"verb" doc:"What carries it out; null of a rule that is not built in" example:"stop"`
+	Why        *string    `json:"why" doc:"Why it cannot be carried out; null if it can"`
+	Undo       *string    `json:"undo" doc:"How the change is given back; null if it cannot be carried out"`
+	Parameters []string   `json:"parameters" nullable:"false" doc:"Parameters that the request must give"`
+}
+
+// newPlan returns how a recommendation is carried out.
+func newPlan(it *recommendation.Item) RecommendationPlan {
+	m := remediation.MeansOf(rule.ByID(it.RuleID), it.Provider, it.ResourceType)
+	return RecommendationPlan{
+		Executable: m.Executable, Verb: rest.Optional(m.Verb), Why: rest.Optional(m.Why), Undo: rest.Optional(m.Undo),
+		Parameters: append([]string{}, m.Needs...),
+	}
 }
 
 // RecommendationDismissal is why and until when a recommendation is dismissed.
@@ -90,7 +111,7 @@ func newDetail(it *recommendation.Item, realism money.Amount) RecommendationDeta
 		Recommendation: newRecommendation(it), ResourceID: it.ResourceID, Region: it.Region,
 		Counted:       it.Status == recommendation.Open && it.Saving.Sign() > 0,
 		AlternativeOf: rest.Optional(it.AlternativeOf), ConfirmedAt: rest.Optional(it.ConfirmedAt),
-		Reopened: it.Reopened,
+		Reopened: it.Reopened, Plan: newPlan(it),
 		Savings: RecommendationSavings{
 			Gross: it.Savings.Gross.Fixed(2), Net: it.Saving.Fixed(2), Realistic: it.Saving.Mul(realism).Fixed(2),
 			Basis: rest.Optional(it.Savings.Basis),

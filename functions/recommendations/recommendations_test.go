@@ -175,6 +175,12 @@ func TestRecommendations_ARecordSaysWhatItWasDecidedOn(t *testing.T) {
 		other.Savings.Gross != "70.00" {
 		t.Errorf("%+v", other)
 	}
+	if !got.Plan.Executable || *got.Plan.Verb != "stop" || got.Plan.Why != nil || *got.Plan.Undo == "" {
+		t.Errorf("%+v", got.Plan)
+	}
+	if other.Plan.Executable || *other.Plan.Verb != "resize" || *other.Plan.Why == "" || other.Plan.Undo != nil {
+		t.Errorf("%+v", other.Plan)
+	}
 	for _, id := range []string{"x", "rec_01k6v0e4y0c2b7m9q8r5t3w1xz", f.ids[0]} {
 		f.Call(ada, "GET /recommendations/"+id).Want(http.StatusNotFound)
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/pricing"
 	"lamplighter.dev/shared/domain/rule/condition"
 )
@@ -21,7 +22,7 @@ var factDerivations = []derivation{
 	{"env", nil, (*subject).environment},
 	{"tags", nil, (*subject).allTagged},
 	{"has_schedule", nil, func(s *subject) (any, condition.Reason) { return s.scheduled[s.UID], "" }},
-	{"managed_by", nil, func(s *subject) (any, condition.Reason) { return controllerOf(s.allTags()), "" }},
+	{"managed_by", nil, func(s *subject) (any, condition.Reason) { return inventory.ControllerOf(s.allTags()), "" }},
 	{"cost_30d", nil, (*subject).cost30d},
 	{"stopped_at", []string{"aws-rds", "azure-vm", "gcp-cloudsql", "aws-lightsail"}, (*subject).stoppedAt},
 	{"vm_stopped_at", []string{"azure-disk"}, (*subject).parentStoppedAt},

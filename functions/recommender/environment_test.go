@@ -1,6 +1,10 @@
 package recommender
 
-import "testing"
+import (
+	"testing"
+
+	"lamplighter.dev/shared/domain/inventory"
+)
 
 func TestEnvironment_FollowsFromTags(t *testing.T) {
 	for name, tt := range map[string]struct {
@@ -59,7 +63,7 @@ func TestController_IsKnownByItsMarks(t *testing.T) {
 		"a resource without tags is unmanaged": {nil, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := controllerOf(lowerTags(tt.tags)); got != tt.want {
+			if got := inventory.ControllerOf(lowerTags(tt.tags)); got != tt.want {
 				t.Errorf("%q, want %q", got, tt.want)
 			}
 		})

@@ -35,6 +35,7 @@ var endings = map[string]ending{
 	"event-readiness":   {"executor", "giveUp"},
 	"organisation-sync": {"organisationsync", "finish"},
 	"recommendations":   {"recommender", "finish"},
+	"remediation":       {"executor", "giveUpRemediation"},
 }
 
 // parkWork gives up w: its record ends as failed with the reason, and the work is moved from the list of pending work

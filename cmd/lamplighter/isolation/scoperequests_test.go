@@ -53,6 +53,10 @@ var neverPassed = map[string]string{
 	"cancelAction": "actions of the simulated cloud end before the next request; " +
 		"TestAnOperatorOfOneTeamHasThatTeam cancels them",
 	"cancelBulkAction": "as above",
+	"remediateRecommendation": "nothing carries out the rule of the recommendation; " +
+		"TestScopes_ANarrowGrantCarriesOutWhatItCovers requests, approves and rolls back",
+	"proposeRemediation": "as above", "approveRemediation": "as above", "rollBackRemediation": "as above",
+	"rejectRemediation": "the workflow is cancelled by then; TestList_FiltersPagesAndStaysInScope rejects one",
 }
 
 // keptIDs are the members of answers that later requests name, and the names under which they do.

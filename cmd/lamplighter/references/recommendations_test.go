@@ -6,6 +6,7 @@ import (
 
 	"lamplighter.dev/cmd/lamplighter/testenv"
 	"lamplighter.dev/shared/domain/recommendation"
+	"lamplighter.dev/shared/domain/remediation"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/foundation/money"
@@ -46,5 +47,22 @@ func (w *references) recommend(resources []testenv.Resource) {
 		if err != nil {
 			w.t.Fatal(err)
 		}
+	}
+}
+
+// propose makes a remediation workflow of each resource, one after the other.
+func (w *references) propose(resources []testenv.Resource) {
+	w.t.Helper()
+	store := remediation.New(w.Service.Platform)
+	for _, r := range resources {
+		_, err := store.Create(table.WithOrg(w.t.Context(), w.Org), remediation.Workflow{
+			Org:       w.Org,
+			Targets:   []remediation.Target{{RecID: "rec_" + r.ID, ResourceID: r.ID, State: remediation.Waiting}},
+			Requester: remediation.Person{User: "usr_ada", Email: "ada@example.com", At: w.Service.Clock.Now()},
+		})
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		w.Service.Clock.Advance(time.Second)
 	}
 }

@@ -30,6 +30,9 @@ var sortedBy = map[string]func(item map[string]any) any{
 	"listRecommendations savings_usd": func(item map[string]any) any { return item["savingsUSD"] },
 	"listRecommendations updated_at":  func(item map[string]any) any { return item["updatedAt"] },
 	"listRecommendations severity":    severityRank,
+
+	"listRemediationWorkflows created_at": func(item map[string]any) any { return item["createdAt"] },
+	"listRemediationWorkflows updated_at": func(item map[string]any) any { return item["updatedAt"] },
 }
 
 // shownCost returns the cost of a resource in the field that its costSource names.
@@ -208,6 +211,7 @@ func (w *references) fillLists() map[string]string {
 	}
 	w.Call(http.MethodPost, team.read+"/resources", map[string]any{"resourceIDs": ids}, nil)
 	w.recommend(all[:3])
+	w.propose(all[:3])
 	w.rebuildCosts()
 	for i, name := range []string{"mid", "Zeta", "alpha"} {
 		w.fillList(i, name)

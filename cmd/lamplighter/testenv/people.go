@@ -14,6 +14,7 @@ import (
 	"lamplighter.dev/functions/auth"
 	"lamplighter.dev/shared/domain/billimport"
 	"lamplighter.dev/shared/domain/readiness"
+	"lamplighter.dev/shared/domain/remediation"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/people/erasure"
@@ -112,14 +113,15 @@ func (e *Env) Eventually(what string, done func() bool) {
 }
 
 // WaitSettled waits until no action, bulk action, discovery or import runs. It does not wait for erasures, for uploads
-// without a file, for plans before their event, or for rebuilds of costs, which start minutes after a change. It reads
+// without a file, for plans before their event, for remediation workflows, or for rebuilds of costs, which start minutes after a change. It reads
 // the store, because an organization has only 100 requests a minute.
 func (e *Env) WaitSettled() {
 	e.t.Helper()
 	ctx, cancel := context.WithTimeout(table.Within(e.t.Context(), workqueue.Prefix), patience)
 	defer cancel()
 	e.Eventually("an end of all work", func() bool { // a sweep may restart lost work
-		if err := e.AwaitIdle(ctx, erasure.Machine, billimport.UploadMachine, readiness.Machine); err != nil {
+		if err := e.AwaitIdle(ctx, erasure.Machine, billimport.UploadMachine, readiness.Machine,
+			remediation.Machine); err != nil {
 			e.t.Fatal(err)
 		}
 		for shard := range workqueue.Shards {
@@ -142,6 +144,7 @@ func (e *Env) WaitSettled() {
 // isAwaited reports whether work ends soon without a further request.
 func isAwaited(w workqueue.Work) bool {
 	return w.Machine != erasure.Machine && w.Machine != billimport.UploadMachine && w.Machine != readiness.Machine &&
+		w.Machine != remediation.Machine && // a proposal waits for a person
 		!strings.HasPrefix(w.ID, billimport.RebuildPrefix) && !strings.HasPrefix(w.ID, billimport.AttributionPrefix)
 }
 

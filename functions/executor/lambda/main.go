@@ -1,4 +1,4 @@
-// Command executor runs the tasks of the action, bulk-action and event-readiness machines.
+// Command executor runs the tasks of the action, bulk-action, event-readiness and remediation machines.
 package main
 
 import (

@@ -42,11 +42,15 @@ func newAnswer(op *Op, out any) (*answer, error) {
 		}
 		out = data
 	}
+	status := op.Status
+	if r, ok := out.(rehearsable); ok {
+		out, status = r.answer()
+	}
 	b, err := wrapData(out)
 	if err != nil {
 		return nil, fmt.Errorf("encode answer of %s: %w", op.ID, err)
 	}
-	return &answer{func(ctx huma.Context) { writeAnswer(ctx, op.Status, contentJSON, b) }}, nil
+	return &answer{func(ctx huma.Context) { writeAnswer(ctx, status, contentJSON, b) }}, nil
 }
 
 // wrapData returns {"data":out}. A nil list becomes an empty one, because clients iterate over it.

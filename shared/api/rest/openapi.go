@@ -100,6 +100,11 @@ func (o *operation) describe(api huma.API, hop *huma.Operation) {
 			Content:     dataContent(r.Schema(reflect.TypeOf(op.Later), true, op.ID+"Job")),
 		}
 	}
+	if plan := o.planOf(); plan != nil {
+		hop.Responses[strconv.Itoa(http.StatusOK)] = &huma.Response{
+			Description: "The plan of a dry run", Content: dataContent(r.Schema(plan, true, op.ID+"Plan")),
+		}
+	}
 	hop.Extensions["x-policy"] = op.policyLabel()
 	if op.Session {
 		hop.Extensions["x-session"] = true // the access token of a session only, no personal access token
@@ -131,6 +136,9 @@ func (o *operation) successContent(r huma.Registry) map[string]*huma.MediaType {
 	data, content := o.output, map[string]*huma.MediaType{}
 	if d, ok := reflect.TypeAssert[drawn](reflect.Zero(data)); ok {
 		data, content[SVGType] = d.data(), &huma.MediaType{}
+	}
+	if o.planOf() != nil {
+		data = reflect.TypeFor[Job]()
 	}
 	maps.Copy(content, dataContent(r.Schema(data, true, o.ID+"Data")))
 	return content

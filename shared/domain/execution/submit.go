@@ -1,9 +1,11 @@
 package execution
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/platform"
@@ -25,6 +27,9 @@ const (
 // Request asks for one action. ResourceUID, Provider, ResourceType, CloudAccountID and Region must agree with the
 // inventory; CloudAccountID may be our id of the account or its native one.
 type Request struct {
+	// ID is the id of the action; empty for a new one. A caller that stores the id before it submits may submit again
+	// after a crash: the action is created once.
+	ID             string
 	Verb           cloud.Verb
 	ResourceUID    string
 	Provider       string
@@ -67,12 +72,18 @@ type submission struct {
 // type waits for capacity, it ends that one first.
 func SubmitAction(ctx context.Context, p *platform.Platform, org string, r Request) (Action, error) {
 	s := submission{p, org, r}
+	if a, there, err := s.earlier(ctx); err != nil || there {
+		return a, err
+	}
 	res, keep, err := s.lookUp(ctx)
 	if err != nil {
 		return Action{}, err
 	}
 	if err := checkActionable(res, r.Verb); err != nil {
 		return Action{}, err
+	}
+	if workflowHolds(res) {
+		return Action{}, errHeldByWorkflow(s.Verb, res)
 	}
 	if res.ActionID != "" {
 		free, err := s.supersede(ctx, res)
@@ -96,10 +107,35 @@ func SubmitAction(ctx context.Context, p *platform.Platform, org string, r Reque
 	return a, nil
 }
 
+// earlier returns the action that an earlier submission with the same ID has created, if there is one.
+func (s submission) earlier(ctx context.Context) (a Action, there bool, err error) {
+	if s.ID == "" {
+		return a, false, nil
+	}
+	a, err = table.Read[Action](ctx, s.p.Table, ActionKey(s.org, s.ID))
+	if fault.Is(err, fault.NotFound) {
+		return a, false, nil
+	}
+	return a, err == nil, fault.Wrap("read action "+s.ID, err)
+}
+
+// workflowPrefix begins the ids of remediation workflows, which claim resources while they scale them.
+const workflowPrefix = "rem_"
+
+// workflowHolds reports whether a remediation workflow changes the resource at this moment.
+func workflowHolds(res inventory.Resource) bool {
+	return strings.HasPrefix(res.ActionID, workflowPrefix)
+}
+
+func errHeldByWorkflow(verb cloud.Verb, res inventory.Resource) error {
+	return fault.New(fault.Conflict,
+		"remediation workflow %s changes %s at this moment: wait until it has ended, then %s", res.ActionID, res.UID, verb)
+}
+
 func (s submission) action(res inventory.Resource, keep Retention) Action {
 	now := s.p.Clock.Now()
 	a := Action{
-		ID: id.New("act", now), ResourceUID: res.UID, ResourceType: res.Type, Provider: res.Provider,
+		ID: cmp.Or(s.ID, id.New("act", now)), ResourceUID: res.UID, ResourceType: res.Type, Provider: res.Provider,
 		CloudAccountID: res.CloudAccountID, Region: res.Region, Action: s.Verb, Reason: s.Reason,
 		Status: Pending, ChangedBy: s.ChangedBy, Force: s.Force, CreatedAt: now,
 		Progress: &Progress{Claimed: true, Keep: keep},
@@ -143,6 +179,9 @@ func (s submission) lost(ctx context.Context, err error) (Action, error) {
 
 // join returns the action in flight if it has the same type, and refuses the request if it has the opposite type.
 func (s submission) join(ctx context.Context, res inventory.Resource) (Action, error) {
+	if workflowHolds(res) {
+		return Action{}, errHeldByWorkflow(s.Verb, res)
+	}
 	if res.ActionType != s.Verb {
 		return Action{}, fault.New(fault.Conflict, "a %s of %s is in flight (%s): wait until it has ended, then %s",
 			res.ActionType, res.UID, res.ActionID, s.Verb)

@@ -1,6 +1,7 @@
 package recommendation
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -18,6 +19,7 @@ type Decision struct {
 	Text   string    // more about the reason; at most 500 characters
 	Until  time.Time // the end of the dismissal; zero: until the resource or the rule changes
 	By     string    // the address of the person
+	Why    string    // why, for the history; empty: because the person says so
 	At     time.Time
 }
 
@@ -81,7 +83,7 @@ func (d *Decision) checkUntil() error {
 
 func (r *Row) decide(d *Decision) {
 	r.Dismissal, r.AppliedAt, r.Falses = nil, time.Time{}, 0
-	why := "a person says so"
+	why := cmp.Or(d.Why, "a person says so")
 	switch d.Status {
 	case Dismissed:
 		why = d.Reason

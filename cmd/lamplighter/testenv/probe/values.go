@@ -14,6 +14,8 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/identity/grant"
 	"lamplighter.dev/shared/domain/recommendation"
+	"lamplighter.dev/shared/domain/remediation"
+	"lamplighter.dev/shared/domain/rule"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/id"
@@ -84,6 +86,7 @@ func (c *Caller) Settle(t *testing.T, number string) Values {
 	maps.Copy(e, c.scale(t, number, account))
 	maps.Copy(e, c.event(t, number, account))
 	maps.Copy(e, c.recommend(t, number, e))
+	maps.Copy(e, c.remediate(t, number, e))
 	e["sessionID"] = c.spare(t).Claims.Session
 	maps.Copy(e, c.beInvited(t, number))
 	return e
@@ -139,6 +142,26 @@ func (c *Caller) recommend(t *testing.T, number string, e Values) Values {
 		"recommendationRefresh": job.JobID,
 		"recID":                 recommendation.IDOf(f.Resource.ResourceID, f.Resource.ResourceUID, f.RuleID),
 	}
+}
+
+// remediate proposes to stop the caller's resource, whatever its rule and its cloud say.
+func (c *Caller) remediate(t *testing.T, number string, e Values) Values {
+	t.Helper()
+	target := remediation.Target{
+		RecID: e["recID"], RuleID: "custom-rule", RuleVersion: 1, Title: "Idle of " + number, Risk: "low",
+		ResourceID: e["resourceID"], ResourceUID: e["resourceUID"], ResourceName: "Resource of " + number,
+		ResourceType: "aws-ec2", Provider: "simulated", CloudAccountID: e["accountID"], Region: e["region"],
+		Verb: rule.VerbStop, State: remediation.Waiting,
+	}
+	target.SetPlan(remediation.Plan{Calls: []string{"stop the resource of " + number}, Undo: "it is started again"})
+	w, err := remediation.New(c.Service.Platform).Create(table.WithOrg(t.Context(), c.Org), remediation.Workflow{
+		Org: c.Org, Targets: []remediation.Target{target}, Reason: "Nobody uses it in " + number,
+		Requester: remediation.Person{User: "usr_colleague", Email: "colleague@example.com", At: c.Service.Clock.Now()},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Values{"workflowID": w.ID, "recommendationIDs": e["recID"]}
 }
 
 // beInvited saves a view, and makes an organization that invites the caller.
@@ -384,7 +407,7 @@ var Yesterday = clock.System{}.Now().Truncate(24*time.Hour).AddDate(0, 0, -1)
 // IDPattern matches an id of the service.
 var IDPattern = regexp.MustCompile(
 	`\b(usr|pk|org|corg|ca|res|grp|act|bulk|job|aud|team|role|asgn|pat|sch|cal|ovr|wake|bud|dash|rule|tagp|chn|sub|` +
-		`ntf|whk|int|dlv|asp|evt|inv|view)_[0-9a-z]{26}\b`)
+		`ntf|whk|int|dlv|asp|evt|inv|view|rem)_[0-9a-z]{26}\b`)
 
 // IssuedIDs returns the ids in texts.
 func IssuedIDs(texts map[string]string) map[string]bool {

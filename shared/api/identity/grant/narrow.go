@@ -9,6 +9,7 @@ var narrow = []string{
 	"actions:read", "actions:execute", "reports:read", "reports:write", "budgets:read", "smart-tags:read",
 	"autoscaler-policies:read", "autoscaler-policies:write", "event-readiness:read", "dashboards:read",
 	"notifications:read", "notifications:write", "recommendations:read", "recommendations:write",
+	"remediation:read", "remediation:write", "remediation:execute",
 }
 
 // WorksOn reports whether a grant of the policy permits something on a kind of scope: "org", "team" or "resource". A

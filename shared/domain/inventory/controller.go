@@ -1,4 +1,4 @@
-package recommender
+package inventory
 
 import (
 	"strings"
@@ -38,9 +38,9 @@ var controllerMarks = []controllerMark{
 	{"managedby", "", ""},
 }
 
-// controllerOf returns the controller or tool that would recreate or revert a resource with these tags, whose keys are
+// ControllerOf returns the controller or tool that would recreate or revert a resource with these tags, whose keys are
 // in lower case. It returns "" if no mark is known. A mark without a controller names it in its value.
-func controllerOf(tags map[string]string) string {
+func ControllerOf(tags map[string]string) string {
 	for _, mark := range controllerMarks {
 		if value, there := mark.find(tags); there {
 			if mark.controller == "" {

@@ -106,9 +106,13 @@ func enoughOf(v float64, known bool) (float64, condition.Reason) {
 	return v, ""
 }
 
-// environment returns prod or nonprod. An environment that no tag names stays unknown.
+// environment returns prod or nonprod: as the tags name it, or else as the account is set. It is unknown if neither
+// does.
 func (s *subject) environment() (any, condition.Reason) {
 	if env := environmentOf(s.allTags()); env != "" {
+		return env, ""
+	}
+	if env := s.accounts[s.CloudAccountID].Environment; env != "" {
 		return env, ""
 	}
 	return nil, untagged

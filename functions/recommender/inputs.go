@@ -39,6 +39,8 @@ type parts struct {
 	disks  []disk
 	count  int
 	member databaseMember
+	// the instances of a database cluster
+	members []disk
 }
 
 // databaseMember is the machine of the instances of a database cluster.
@@ -47,7 +49,7 @@ type databaseMember struct {
 	mixed        bool   // the instances differ
 }
 
-// disk is a disk of a machine: its native id and its id.
+// disk is a disk of a machine, or an instance of a cluster: its native id and its id.
 type disk struct{ uid, id string }
 
 // machine is the state of a resource that has disks or addresses.
@@ -160,7 +162,7 @@ func (in *inputs) join(r inventory.IndexedResource) {
 		p.disks = append(p.disks, disk{r.UID, r.ID()})
 	}
 	if r.Type == string(cloud.AWSRDS) {
-		p.member = p.member.with(r)
+		p.member, p.members = p.member.with(r), append(p.members, disk{r.UID, r.ID()})
 	}
 	in.parts[r.ParentUID] = p
 }

@@ -37,6 +37,11 @@ var factDerivations = []derivation{
 		return float64(s.parts[s.UID].count), ""
 	}},
 	{"runtime_deprecated_at", []string{"aws-lambda"}, (*subject).runtimeDeprecatedAt},
+	{
+		"standard_support_end",
+		[]string{"aws-elasticache", "aws-opensearch", "azure-postgresql-flexible"},
+		(*subject).standardSupportEnd,
+	},
 	{"extended_support_start", []string{"gcp-cloudsql"}, (*subject).extendedSupportStart},
 }
 

@@ -36,6 +36,7 @@ var factDerivations = []derivation{
 	{"object_count", []string{"kubernetes-namespace"}, func(s *subject) (any, condition.Reason) {
 		return float64(s.parts[s.UID].count), ""
 	}},
+	{"source_exists", []string{"gcp-snapshot"}, (*subject).sourceExists},
 	{"runtime_deprecated_at", []string{"aws-lambda"}, (*subject).runtimeDeprecatedAt},
 	{
 		"standard_support_end",

@@ -23,6 +23,7 @@ type inputs struct {
 	scheduled  map[string]bool    // native ids of resources with a schedule
 	parts      map[string]parts   // by native id of the parent
 	machines   map[string]machine // the resources that disks belong to
+	disks      map[string]bool    // native ids of the disks that snapshots may be of
 	bills      bills
 	accounts   map[string]inventory.Account // by our id
 	rates      func(uid string) *pricing.HourlyRate
@@ -59,7 +60,10 @@ type machine struct {
 }
 
 // diskTypes are the types of disks whose record names their machine.
-var diskTypes = map[string]bool{"aws-ebs": true, "azure-disk": true, "gcp-disk": true}
+var diskTypes = map[string]bool{"aws-ebs": true, "azure-disk": true, googleDisk: true}
+
+// googleDisk is the type of disks whose snapshots do not say whether they still exist.
+const googleDisk = "gcp-disk"
 
 // machineTypes are the types of machines whose state others depend on.
 var machineTypes = map[string]bool{cloud.AWSEC2: true, "azure-vm": true, "gcp-compute": true}
@@ -88,7 +92,7 @@ type sources struct {
 // read reads the inputs of an organization.
 func (s *sources) read(ctx context.Context, org string, now time.Time) (*inputs, error) {
 	in := &inputs{
-		now: now, end: now.UTC().Truncate(day), parts: map[string]parts{}, machines: map[string]machine{},
+		now: now, end: now.UTC().Truncate(day), parts: map[string]parts{}, machines: map[string]machine{}, disks: map[string]bool{},
 		dates: map[string]time.Time{}, cheapest: map[sizeQuery]sizeAnswer{}, priceFacts: map[string]any{},
 	}
 	var err error
@@ -151,6 +155,9 @@ func (s *sources) readScheduled(ctx context.Context, org string) (map[string]boo
 func (in *inputs) join(r inventory.IndexedResource) {
 	if machineTypes[r.Type] {
 		in.machines[r.UID] = machine{r.Status, r.StatusAt}
+	}
+	if r.Type == googleDisk {
+		in.disks[r.UID] = true
 	}
 	if r.ParentUID == "" {
 		return

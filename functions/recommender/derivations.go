@@ -36,6 +36,12 @@ var factDerivations = []derivation{
 	{"object_count", []string{"kubernetes-namespace"}, func(s *subject) (any, condition.Reason) {
 		return float64(s.parts[s.UID].count), ""
 	}},
+	{"cluster_count", []string{"gcp-bigtable"}, func(s *subject) (any, condition.Reason) {
+		if n := s.parts[s.UID].clusters; n > 0 {
+			return float64(n), ""
+		}
+		return nil, unknownValue // each instance has a cluster: they are not listed
+	}},
 	{"source_exists", []string{"gcp-snapshot"}, (*subject).sourceExists},
 	{"runtime_deprecated_at", []string{"aws-lambda"}, (*subject).runtimeDeprecatedAt},
 	{

@@ -42,6 +42,8 @@ type parts struct {
 	member databaseMember
 	// the instances of a database cluster
 	members []disk
+	// the number of clusters of a Bigtable instance
+	clusters int
 }
 
 // databaseMember is the machine of the instances of a database cluster.
@@ -168,7 +170,10 @@ func (in *inputs) join(r inventory.IndexedResource) {
 		p.gib += float64(r.Capacity["sizeGiB"])
 		p.disks = append(p.disks, disk{r.UID, r.ID()})
 	}
-	if r.Type == string(cloud.AWSRDS) {
+	if r.Type == "gcp-bigtable-cluster" {
+		p.clusters++
+	}
+	if r.Type == cloud.AWSRDS {
 		p.member, p.members = p.member.with(r), append(p.members, disk{r.UID, r.ID()})
 	}
 	in.parts[r.ParentUID] = p

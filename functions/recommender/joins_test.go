@@ -80,3 +80,17 @@ func TestSourceExists_IsFalseOnlyWhereTheInventoryIsComplete(t *testing.T) {
 		})
 	}
 }
+
+func TestJoin_CountsTheClustersOfABigtableInstance(t *testing.T) {
+	in := &inputs{parts: map[string]parts{}, machines: map[string]machine{}, disks: map[string]bool{}}
+	for _, kind := range []string{"gcp-bigtable-cluster", "gcp-bigtable-cluster", "gcp-bigtable-backup"} {
+		in.join(inventory.IndexedResource{Type: kind, ParentUID: "//instance"})
+	}
+	for uid, want := range map[string]any{"//instance": 2.0, "//unlisted": nil} {
+		s := newSubjectOf(t, "gcp-bigtable", "", nil)
+		s.UID, s.parts = uid, in.parts
+		if v, _ := s.derived(t, "cluster_count"); v != want {
+			t.Errorf("%s has %v clusters, want %v", uid, v, want)
+		}
+	}
+}

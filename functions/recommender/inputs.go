@@ -94,7 +94,8 @@ type sources struct {
 // read reads the inputs of an organization.
 func (s *sources) read(ctx context.Context, org string, now time.Time) (*inputs, error) {
 	in := &inputs{
-		now: now, end: now.UTC().Truncate(day), parts: map[string]parts{}, machines: map[string]machine{}, disks: map[string]bool{},
+		now: now, end: now.UTC().Truncate(day), parts: map[string]parts{}, machines: map[string]machine{},
+		disks: map[string]bool{},
 		dates: map[string]time.Time{}, cheapest: map[sizeQuery]sizeAnswer{}, priceFacts: map[string]any{},
 	}
 	var err error

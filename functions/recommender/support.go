@@ -13,8 +13,8 @@ import (
 // supportTable has the dates on which the providers end the support of versions, as of the day on which a row was
 // checked. An empty date means that the provider has announced none. Sources: the pages "Lambda runtimes" of AWS and
 // "Database version policies" of Cloud SQL, AWS's announcements of extended support of ElastiCache for Redis and of
-// OpenSearch Service, and the version policy of Azure Database for PostgreSQL, read through endoflife.date and copies of
-// these pages.
+// OpenSearch Service, and the version policy of Azure Database for PostgreSQL, read through endoflife.date and copies
+// of these pages.
 //
 //go:embed support.csv
 var supportTable string

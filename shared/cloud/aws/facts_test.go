@@ -134,7 +134,8 @@ func tellCachesAndDomains(tw *awstwin.Cloud) {
 	tw.Tell("es:ListDomainNames", `{"DomainNames":[{"DomainName":"logs"}]}`)
 	tw.Tell("es:DescribeDomains", `{"DomainStatusList":[{"DomainName":"logs",`+
 		`"ARN":"`+own("es", "domain/logs")+`","Created":true,
-		"EngineVersion":"OpenSearch_2.9","ClusterConfig":{"InstanceType":"r6g.large.search","InstanceCount":3,"DedicatedMasterCount":3,`+
+		"EngineVersion":"OpenSearch_2.9",
+		"ClusterConfig":{"InstanceType":"r6g.large.search","InstanceCount":3,"DedicatedMasterCount":3,`+
 		`"ZoneAwarenessEnabled":true,"WarmCount":2},
 		"EBSOptions":{"EBSEnabled":true,"VolumeType":"gp3","VolumeSize":100},"VPCOptions":{"VPCId":"vpc-1"},
 		"AccessPolicies":"{\"Statement\":[{\"Effect\":\"Allow\",\"Principal\":{\"AWS\":\"*\"},`+

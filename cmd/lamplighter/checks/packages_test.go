@@ -50,8 +50,8 @@ var oneCaller = map[string]string{
 	"shared/foundation/parquetguard": "knows nothing of bills, and is fuzzed and attacked alone",
 	"shared/domain/rule/condition": "links cel-go, is compared with a second implementation and is fuzzed alone; the " +
 		"plan of own rules will import it, too",
-	"shared/domain/sizing": "is a catalogue that knows no organizations and no prices, is checked alone, and is what a " +
-		"remediation that resizes will choose from, too",
+	"shared/domain/sizing": "is a catalogue that knows no organizations and no prices, is checked alone, and is what " +
+		"a remediation that resizes will choose from, too",
 }
 
 // unitOf returns the caller that a package counts for: its function, or the package itself.

@@ -254,6 +254,13 @@ func TestUpdateChangesOnlyWhatIsSent(t *testing.T) {
 		{"the level", fields{"permissionLevel": "read_only"}, 200, "", func(b connection.Account) bool {
 			return b.PermissionLevel == "read_only" && b.JobID == nil
 		}},
+		{"the environment", fields{"environment": "nonprod"}, 200, "", func(b connection.Account) bool {
+			return b.Environment != nil && *b.Environment == "nonprod" && b.JobID == nil
+		}},
+		{"an unknown environment", fields{"environment": "moon"}, 400, "environment", nil},
+		{"no environment", fields{"environment": nil}, 200, "", func(b connection.Account) bool {
+			return b.Environment == nil
+		}},
 		{
 			"the regions",
 			fields{"regions": []string{"us-east-2", "us-east-2"}},

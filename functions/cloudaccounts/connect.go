@@ -17,6 +17,7 @@ type NewAccount struct {
 	Name            string             `json:"name" minLength:"1" maxLength:"100" doc:"Unique in the organization"`
 	AuthMethod      string             `json:"authMethod" minLength:"1" maxLength:"64" doc:"aws: assume_role, static_keys, temporary_credentials; azure: service_principal, workload_identity_federation; gcp: service_account, workload_identity_federation, and oauth by POST /connect/gcp/oauth-finalize; kubernetes: kubeconfig; simulated: simulated"`
 	PermissionLevel string             `json:"permissionLevel" enum:"read_only,read_write" doc:"A read_only account is never changed"`
+	Environment     string             `json:"environment,omitempty" enum:"prod,nonprod" doc:"The environment of the resources whose tags name none, for recommendations; absent if they are of several"`
 	Credentials     map[string]string  `json:"credentials,omitempty" doc:"assume_role: roleArn; static_keys: accessKeyID, secretAccessKey; temporary_credentials: those and sessionToken; service_principal: tenantID, clientID, clientSecret; workload_identity_federation of azure: tenantID, clientID, of gcp: workloadIdentityProvider, serviceAccountEmail; service_account: serviceAccountKey, the text of the JSON key, or the fields of the key themselves; kubeconfig: kubeconfig, its text"`
 	Regions         []string           `json:"regions,omitempty" maxItems:"100" doc:"Default: every enabled region"`
 	EndpointURL     string             `json:"endpointURL,omitempty" maxLength:"512" doc:"An emulator or a private cloud, where the operator allows it"`
@@ -27,9 +28,9 @@ func (s *service) connectAccount(ctx context.Context, in *struct{ Body NewAccoun
 	org, b, now := identity.CallerOrg(ctx), in.Body, s.p.Clock.Now()
 	a := inventory.Account{
 		ID: id.New("ca", now), Provider: b.Provider, CloudAccountID: b.CloudAccountID, Name: b.Name,
-		AuthMethod: b.AuthMethod, PermissionLevel: b.PermissionLevel, Regions: b.Regions, EndpointURL: b.EndpointURL,
-		Billing: b.Billing,
-		Status:  inventory.AccountConnecting, CreatedAt: now, UpdatedAt: now,
+		AuthMethod: b.AuthMethod, PermissionLevel: b.PermissionLevel, Environment: b.Environment, Regions: b.Regions,
+		EndpointURL: b.EndpointURL, Billing: b.Billing,
+		Status: inventory.AccountConnecting, CreatedAt: now, UpdatedAt: now,
 	}
 	if err := s.opener.Prepare(ctx, org, &a); err != nil {
 		return connection.Account{}, err

@@ -21,6 +21,7 @@ type ChangedAccount struct {
 	Name            rest.Patch[string]             `json:"name,omitzero" minLength:"1" maxLength:"100"`
 	AuthMethod      rest.Patch[string]             `json:"authMethod,omitzero" maxLength:"64" doc:"Needs credentials, too"`
 	PermissionLevel rest.Patch[string]             `json:"permissionLevel,omitzero" enum:"read_only,read_write"`
+	Environment     rest.Patch[string]             `json:"environment,omitzero" enum:"prod,nonprod" doc:"The environment of the resources whose tags name none, for recommendations; null if they are of several"`
 	Credentials     rest.Patch[map[string]string]  `json:"credentials,omitzero" doc:"Replaces all of them"`
 	Regions         rest.Patch[[]string]           `json:"regions,omitzero" maxItems:"100" doc:"null for every enabled region"`
 	EndpointURL     rest.Patch[string]             `json:"endpointURL,omitzero" maxLength:"512" doc:"A change needs credentials, too; null restores the provider's own"`
@@ -72,6 +73,7 @@ func (s *service) changedAccount(ctx context.Context, org string, a inventory.Ac
 	c.Name.Apply(&a.Name)
 	c.AuthMethod.Apply(&a.AuthMethod)
 	c.PermissionLevel.Apply(&a.PermissionLevel)
+	c.Environment.Apply(&a.Environment)
 	c.Regions.Apply(&a.Regions)
 	c.EndpointURL.Apply(&a.EndpointURL)
 	c.Billing.Apply(&a.Billing)

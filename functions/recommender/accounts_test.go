@@ -12,6 +12,7 @@ import (
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/recommendation"
 	"lamplighter.dev/shared/domain/rule/condition"
+	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/money"
 	"lamplighter.dev/shared/testkit/apitest"
 	"lamplighter.dev/shared/testkit/costtest"
@@ -67,6 +68,19 @@ func TestEvaluate_AnAccountIsASubjectOfItsOwn(t *testing.T) {
 			f.Equal("accounts with a row", strings.Join(got, " "), tt.want)
 		})
 	}
+}
+
+func TestEvaluate_SupportOfANonproductionAccountIsASaving(t *testing.T) {
+	f := newFixture(t)
+	f.connectPayer(f.Clock.Now())
+	a := apitest.Value(table.Read[inventory.Account](f.In(org), f.Table, inventory.AccountKey(org, payer)))(f)
+	a.Environment = "nonprod"
+	f.Put(inventory.AccountKey(org, payer), a)
+	f.billPayer(f.Clock.Now(),
+		costtest.Line{Service: "AWS Support (Business)", Category: bill.Purchase, USD: costtest.Every("4")},
+		costtest.Line{Service: "Amazon EC2", USD: costtest.Every("1")})
+	f.evaluate()
+	f.Equal("rows", f.rows(), "aws-account-support-nonprod 210987654321 open 120.00")
 }
 
 // The row of an account stays while nothing changes: it is no resource that could be gone.

@@ -25,6 +25,7 @@ var describedBeside = map[string][]string{
 	"aws-sqs":          {"dead_letter", "is_dead_letter", "wait_seconds"},
 	"azure-nic":        {"attached"},
 	"azure-natgateway": {"subnet_count"},
+	"gcp-snapshot":     {"auto_created", "storage_gb", "snapshot_type"},
 	"gcp-firewall":     {"enabled", "direction", "world_open", "ports", "logging"},
 }
 

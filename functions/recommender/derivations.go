@@ -37,7 +37,19 @@ var factDerivations = []derivation{
 	{"object_count", []string{"kubernetes-namespace"}, func(s *subject) (any, condition.Reason) {
 		return float64(s.parts[s.UID].count), ""
 	}},
+	{"cluster_count", []string{"gcp-bigtable"}, func(s *subject) (any, condition.Reason) {
+		if n := s.parts[s.UID].clusters; n > 0 {
+			return float64(n), ""
+		}
+		return nil, unknownValue // each instance has a cluster: they are not listed
+	}},
+	{"source_exists", []string{"gcp-snapshot"}, (*subject).sourceExists},
 	{"runtime_deprecated_at", []string{"aws-lambda"}, (*subject).runtimeDeprecatedAt},
+	{
+		"standard_support_end",
+		[]string{"aws-elasticache", "aws-opensearch", "azure-postgresql-flexible"},
+		(*subject).standardSupportEnd,
+	},
 	{"extended_support_start", []string{"gcp-cloudsql"}, (*subject).extendedSupportStart},
 }
 
@@ -107,9 +119,13 @@ func enoughOf(v float64, known bool) (float64, condition.Reason) {
 	return v, ""
 }
 
-// environment returns prod or nonprod. An environment that no tag names stays unknown.
+// environment returns prod or nonprod: as the tags name it, or else as the account is set. It is unknown if neither
+// does.
 func (s *subject) environment() (any, condition.Reason) {
 	if env := environmentOf(s.allTags()); env != "" {
+		return env, ""
+	}
+	if env := s.accounts[s.CloudAccountID].Environment; env != "" {
 		return env, ""
 	}
 	return nil, untagged

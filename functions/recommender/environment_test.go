@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/rule/condition"
 )
 
 func TestEnvironment_FollowsFromTags(t *testing.T) {
@@ -65,6 +66,28 @@ func TestController_IsKnownByItsMarks(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			if got := inventory.ControllerOf(lowerTags(tt.tags)); got != tt.want {
 				t.Errorf("%q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestEnvironment_IsThatOfTheAccountIfNoTagNamesOne(t *testing.T) {
+	for name, tt := range map[string]struct {
+		tags    map[string]string
+		account string
+		want    any
+		why     condition.Reason
+	}{
+		"a tag wins":            {map[string]string{"env": "prod"}, "nonprod", "prod", ""},
+		"the account's":         {map[string]string{"team": "shop"}, "nonprod", "nonprod", ""},
+		"neither names one":     {map[string]string{"team": "shop"}, "", nil, untagged},
+		"an account without it": {nil, "", nil, untagged},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSubject(t)
+			s.Tags, s.accounts = tt.tags, map[string]inventory.Account{"ca_1": {Environment: tt.account}}
+			if v, why := s.environment(); v != tt.want || why != tt.why {
+				t.Errorf("%v (%q), want %v (%q)", v, why, tt.want, tt.why)
 			}
 		})
 	}

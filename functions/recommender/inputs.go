@@ -23,6 +23,7 @@ type inputs struct {
 	scheduled  map[string]bool    // native ids of resources with a schedule
 	parts      map[string]parts   // by native id of the parent
 	machines   map[string]machine // the resources that disks belong to
+	disks      map[string]bool    // native ids of the disks that snapshots may be of
 	bills      bills
 	accounts   map[string]inventory.Account // by our id
 	rates      func(uid string) *pricing.HourlyRate
@@ -39,6 +40,10 @@ type parts struct {
 	disks  []disk
 	count  int
 	member databaseMember
+	// the instances of a database cluster
+	members []disk
+	// the number of clusters of a Bigtable instance
+	clusters int
 }
 
 // databaseMember is the machine of the instances of a database cluster.
@@ -47,7 +52,7 @@ type databaseMember struct {
 	mixed        bool   // the instances differ
 }
 
-// disk is a disk of a machine: its native id and its id.
+// disk is a disk of a machine, or an instance of a cluster: its native id and its id.
 type disk struct{ uid, id string }
 
 // machine is the state of a resource that has disks or addresses.
@@ -57,7 +62,10 @@ type machine struct {
 }
 
 // diskTypes are the types of disks whose record names their machine.
-var diskTypes = map[string]bool{"aws-ebs": true, "azure-disk": true, "gcp-disk": true}
+var diskTypes = map[string]bool{"aws-ebs": true, "azure-disk": true, googleDisk: true}
+
+// googleDisk is the type of disks whose snapshots do not say whether they still exist.
+const googleDisk = "gcp-disk"
 
 // machineTypes are the types of machines whose state others depend on.
 var machineTypes = map[string]bool{cloud.AWSEC2: true, "azure-vm": true, "gcp-compute": true}
@@ -87,6 +95,7 @@ type sources struct {
 func (s *sources) read(ctx context.Context, org string, now time.Time) (*inputs, error) {
 	in := &inputs{
 		now: now, end: now.UTC().Truncate(day), parts: map[string]parts{}, machines: map[string]machine{},
+		disks: map[string]bool{},
 		dates: map[string]time.Time{}, cheapest: map[sizeQuery]sizeAnswer{}, priceFacts: map[string]any{},
 	}
 	var err error
@@ -150,6 +159,9 @@ func (in *inputs) join(r inventory.IndexedResource) {
 	if machineTypes[r.Type] {
 		in.machines[r.UID] = machine{r.Status, r.StatusAt}
 	}
+	if r.Type == googleDisk {
+		in.disks[r.UID] = true
+	}
 	if r.ParentUID == "" {
 		return
 	}
@@ -159,8 +171,11 @@ func (in *inputs) join(r inventory.IndexedResource) {
 		p.gib += float64(r.Capacity["sizeGiB"])
 		p.disks = append(p.disks, disk{r.UID, r.ID()})
 	}
-	if r.Type == string(cloud.AWSRDS) {
-		p.member = p.member.with(r)
+	if r.Type == "gcp-bigtable-cluster" {
+		p.clusters++
+	}
+	if r.Type == cloud.AWSRDS {
+		p.member, p.members = p.member.with(r), append(p.members, disk{r.UID, r.ID()})
 	}
 	in.parts[r.ParentUID] = p
 }

@@ -2,6 +2,7 @@ package recommender
 
 import (
 	"testing"
+	"time"
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/cost"
@@ -10,7 +11,7 @@ import (
 
 func TestJoin_OfAGoogleInstanceWithItsDisksAndAddresses(t *testing.T) {
 	stopped := savingsNow.AddDate(0, 0, -40)
-	in := &inputs{parts: map[string]parts{}, machines: map[string]machine{}}
+	in := &inputs{parts: map[string]parts{}, machines: map[string]machine{}, disks: map[string]bool{}}
 	in.join(inventory.IndexedResource{
 		UID: "//vm", Type: "gcp-compute", Status: cloud.Stopped, StatusAt: stopped,
 	})
@@ -38,6 +39,58 @@ func TestJoin_OfAGoogleInstanceWithItsDisksAndAddresses(t *testing.T) {
 		}
 		if v, _ := address.derived(t, "instance_has_schedule"); v != want.scheduled {
 			t.Errorf("the instance %q has a schedule: %v", parent, v)
+		}
+	}
+}
+
+func TestSourceExists_IsFalseOnlyWhereTheInventoryIsComplete(t *testing.T) {
+	const disk = "//compute.googleapis.com/projects/acme/zones/europe-west1-b/disks/data"
+	seen := inventory.Account{CloudAccountID: "acme", SeenFrom: savingsNow.Add(-day)}
+	for name, tt := range map[string]struct {
+		parent string
+		in     map[string]bool
+		change func(*inventory.Account)
+		want   any
+	}{
+		"the disk is there":                {disk, map[string]bool{disk: true}, nil, true},
+		"the disk is gone":                 {disk, nil, nil, false},
+		"it names no disk":                 {"", nil, nil, nil},
+		"the account was never seen whole": {disk, nil, func(a *inventory.Account) { a.SeenFrom = time.Time{} }, nil},
+		"it is newer than what was seen": {disk, nil, func(a *inventory.Account) {
+			a.SeenFrom = savingsNow.AddDate(0, 0, -200)
+		}, nil},
+		"the disk is of another project": {disk, nil, func(a *inventory.Account) { a.CloudAccountID = "other" }, nil},
+		"its region is not discovered": {disk, nil, func(a *inventory.Account) {
+			a.Regions = []string{"us-central1"}
+		}, nil},
+		"its region is discovered": {disk, nil, func(a *inventory.Account) {
+			a.Regions = []string{"europe-west1"}
+		}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := seen
+			if tt.change != nil {
+				tt.change(&a)
+			}
+			s := newSubjectOf(t, "gcp-snapshot", "", nil)
+			s.ParentUID, s.disks, s.accounts = tt.parent, tt.in, map[string]inventory.Account{"ca_1": a}
+			if v, _ := s.derived(t, "source_exists"); v != tt.want {
+				t.Errorf("%v, want %v", v, tt.want)
+			}
+		})
+	}
+}
+
+func TestJoin_CountsTheClustersOfABigtableInstance(t *testing.T) {
+	in := &inputs{parts: map[string]parts{}, machines: map[string]machine{}, disks: map[string]bool{}}
+	for _, kind := range []string{"gcp-bigtable-cluster", "gcp-bigtable-cluster", "gcp-bigtable-backup"} {
+		in.join(inventory.IndexedResource{Type: kind, ParentUID: "//instance"})
+	}
+	for uid, want := range map[string]any{"//instance": 2.0, "//unlisted": nil} {
+		s := newSubjectOf(t, "gcp-bigtable", "", nil)
+		s.UID, s.parts = uid, in.parts
+		if v, _ := s.derived(t, "cluster_count"); v != want {
+			t.Errorf("%s has %v clusters, want %v", uid, v, want)
 		}
 	}
 }

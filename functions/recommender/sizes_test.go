@@ -6,8 +6,11 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/pricing"
+	"lamplighter.dev/shared/domain/recommendation"
+	"lamplighter.dev/shared/domain/rule"
 	"lamplighter.dev/shared/domain/rule/condition"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/money"
@@ -251,4 +254,27 @@ func TestEvaluate_AnInstanceOfAnOldGenerationHasARowWithTheDifferenceOfPrices(t 
 		table.Within(f.Context(), pricing.Prefix), pricing.ProviderRegion{Provider: "aws", Region: "eu-west-1"}))
 	apitest.Value(Evaluate(f.Context(), f.Platform, nil))(f)
 	f.Equal("rows", f.rows(), "aws-ec2-previous-generation i-old open 6.00")
+}
+
+func TestSavings_OfAClusterAreClaimedAtItsInstances(t *testing.T) {
+	s := newSubjectOf(t, "aws-aurora", "", cloud.Facts{"serverless": false, "newer_class": "db.r5.large"})
+	s.UID = "cluster"
+	s.parts["cluster"] = parts{
+		member:  databaseMember{class: "db.r4.large", facts: "engine=aurora-mysql;multi_az=0"},
+		members: []disk{{"db-1", "res_1"}, {"db-2", "res_2"}},
+	}
+	s.listPrices(savingsNow, map[string]string{
+		"rds/db.r4.large/aurora-mysql/single": "0.4", "rds/db.r5.large/aurora-mysql/single": "0.3",
+	})
+	r := rule.ByID("aws-aurora-previous-generation")
+	s.bill("db-1", cost.OnDemand, "8", 0)
+	if _, _, why := s.savingsOf(r); why != unpriced {
+		t.Errorf("with an instance that is not billed: %q", why)
+	}
+	s.bill("db-2", cost.Committed, "4", 0)
+	got, _, why := s.savingsOf(r)
+	if why != "" || got.Gross != money.FromInt(90) || got.Net != money.FromInt(60) || len(got.Claims) != 2 ||
+		got.Claims[0] != (recommendation.Claim{ResourceID: "res_1", USD: money.FromInt(60), Cost: money.FromInt(240)}) {
+		t.Errorf("%+v (%q), want a quarter of both, and net that of the instance without a commitment", got, why)
+	}
 }

@@ -12,7 +12,9 @@ import (
 
 // supportTable has the dates on which the providers end the support of versions, as of the day on which a row was
 // checked. An empty date means that the provider has announced none. Sources: the pages "Lambda runtimes" of AWS and
-// "Database version policies" of Cloud SQL, read through endoflife.date and copies of these pages.
+// "Database version policies" of Cloud SQL, AWS's announcements of extended support of ElastiCache for Redis and of
+// OpenSearch Service, and the version policy of Azure Database for PostgreSQL, read through endoflife.date and copies
+// of these pages.
 //
 //go:embed support.csv
 var supportTable string
@@ -59,4 +61,18 @@ func supportEnd(table, version string, now time.Time) (any, condition.Reason) {
 		return nil, condition.Stale
 	}
 	return row.end, ""
+}
+
+// standardSupportEnd returns the date on which the standard support of an engine's version ends.
+func (s *subject) standardSupportEnd() (any, condition.Reason) {
+	version, read := s.facts.Value("engine_version").(string)
+	if !read {
+		return nil, condition.NotReported
+	}
+	if s.Type == "aws-elasticache" {
+		engine, _ := s.facts.Value("engine").(string)
+		major, _, _ := strings.Cut(version, ".")
+		version = engine + major
+	}
+	return supportEnd(s.Type, version, s.now)
 }

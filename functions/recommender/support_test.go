@@ -53,3 +53,32 @@ func TestSupportEnd_IsUnknownWhenTheTableIsStale(t *testing.T) {
 		t.Errorf("a version without an end: %v, %q", got, why)
 	}
 }
+
+func TestStandardSupportEnd_FollowsFromTheVersion(t *testing.T) {
+	for name, tt := range map[string]struct {
+		kind  string
+		facts cloud.Facts
+		want  any
+		why   condition.Reason
+	}{
+		"a cache, by its major version": {
+			"aws-elasticache", cloud.Facts{"engine": "redis", "engine_version": "5.0.6"}, dateOf("2026-01-31"), "",
+		},
+		"a cache of another engine": {
+			"aws-elasticache", cloud.Facts{"engine": "valkey", "engine_version": "8.0"}, nil, unknownValue,
+		},
+		"a domain": {"aws-opensearch", cloud.Facts{"engine_version": "OpenSearch_2.9"}, dateOf("2025-11-07"), ""},
+		"a server": {
+			"azure-postgresql-flexible", cloud.Facts{"engine_version": "12"}, dateOf("2026-07-31"), "",
+		},
+		"without a version": {"azure-postgresql-flexible", nil, nil, condition.NotReported},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSubjectOf(t, tt.kind, "", tt.facts)
+			s.now = time.Date(2026, 10, 1, 0, 0, 0, 0, time.UTC)
+			if v, why := s.derived(t, "standard_support_end"); v != tt.want || why != tt.why {
+				t.Errorf("%v (%q), want %v (%q)", v, why, tt.want, tt.why)
+			}
+		})
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/pricing"
 	"lamplighter.dev/shared/domain/recommendation"
@@ -22,6 +23,9 @@ func (s *subject) cheaperTarget(r *rule.Rule) (amount, condition.Reason) {
 	if table.Stale(s.now) {
 		return amount{}, condition.Stale
 	}
+	if s.Type == cloud.AWSAurora {
+		return s.memberTarget(r, table)
+	}
 	target, priced := s.targetOf(r)
 	now, then := pricing.Rate(table, s.priceable()), pricing.Rate(table, target)
 	if !priced || !now.OK() || !then.OK() || now.Shared || now.Hourly.IsZero() {
@@ -34,6 +38,36 @@ func (s *subject) cheaperTarget(r *rule.Rule) (amount, condition.Reason) {
 		}
 	}
 	return whole.scaled(now.Hourly.Sub(then.Hourly), now.Hourly), ""
+}
+
+// memberTarget returns the cost of the instances of a cluster less their cost with the class of the rule's target,
+// claimed at the instances: the cluster itself costs its storage.
+func (s *subject) memberTarget(r *rule.Rule, table *pricing.Table) (amount, condition.Reason) {
+	i := slices.IndexFunc(r.Target.Settings, func(set rule.Setting) bool { return set.Name == "class" })
+	if i < 0 {
+		return amount{}, unpriced
+	}
+	class, known := s.settingValue(r.Target.Settings[i])
+	m := s.machine()
+	q := sizeQuery{region: m.Region, kind: m.Type, inputs: m.Inputs}
+	now, priced := q.hourly(table, m.Class)
+	then, offered := q.hourly(table, class)
+	if !known || !priced || !offered {
+		return amount{}, unpriced
+	}
+	out := amount{basis: recommendation.Billed, version: table.Version}
+	for _, one := range s.parts[s.UID].members {
+		c, billed := s.bills.monthly(s.CloudAccountID, one.uid, s.since())
+		if !billed || len(out.claims) == recommendation.MaxClaims {
+			return amount{}, unpriced
+		}
+		saved := amount{gross: c.all, committed: c.committed}.scaled(now.Sub(then), now)
+		out.gross, out.committed = out.gross.Add(saved.gross), out.committed.Add(saved.committed)
+		out.claims = append(out.claims, recommendation.Claim{
+			ResourceID: one.id, USD: positive(saved.gross.Sub(saved.committed)), Cost: positive(c.all),
+		})
+	}
+	return out, ""
 }
 
 // priceable returns the fields that the price of the resource depends on.

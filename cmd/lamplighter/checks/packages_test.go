@@ -48,6 +48,8 @@ var oneCaller = map[string]string{
 	"shared/engine/secretsmanager":   "signs requests to AWS, knows no settings, and is tested against moto alone",
 	"shared/engine/mail/ses":         "keeps the client of SES out of the functions that only queue mail",
 	"shared/foundation/parquetguard": "knows nothing of bills, and is fuzzed and attacked alone",
+	"shared/domain/sizing": "is a catalogue that knows no organizations and no prices, is checked alone, and is what " +
+		"a remediation that resizes will choose from, too",
 }
 
 // unitOf returns the caller that a package counts for: its function, or the package itself.

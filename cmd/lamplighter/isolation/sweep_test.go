@@ -170,7 +170,7 @@ var free = map[string]string{
 
 // plain has values for required members and parameters that refer to no record.
 var plain = map[string]any{
-	"rule": "aws-ec2-idle",
+	"rule":      "aws-ec2-idle",
 	"expiresAt": clock.System{}.Now().Add(24 * time.Hour).Format(time.RFC3339),
 	"type":      "start", "provider": "simulated", "resourceType": "aws-ec2", "name": "Swept", "tier": 2, "order": 1,
 	"method": "cloud_iam", "email": "intruder@example.com", "password": testenv.Password,

@@ -122,7 +122,7 @@ func tellBucketsAndFunctions(tw *awstwin.Cloud) {
 func tellCachesAndDomains(tw *awstwin.Cloud) {
 	tw.Tell("elasticache:DescribeCacheClusters", `<CacheClusters><CacheCluster>`+
 		`<CacheClusterId>sessions-001</CacheClusterId><ARN>`+own("elasticache", "cluster:sessions-001")+`</ARN>
-		<Engine>redis</Engine><CacheNodeType>cache.r6g.large</CacheNodeType>`+
+		<Engine>redis</Engine><EngineVersion>5.0.6</EngineVersion><CacheNodeType>cache.r6g.large</CacheNodeType>`+
 		`<CacheClusterStatus>available</CacheClusterStatus><NumCacheNodes>1</NumCacheNodes>
 		<ReplicationGroupId>sessions</ReplicationGroupId></CacheCluster></CacheClusters>`)
 	tw.Tell("elasticache:DescribeReplicationGroups", `<ReplicationGroups>`+
@@ -134,6 +134,7 @@ func tellCachesAndDomains(tw *awstwin.Cloud) {
 	tw.Tell("es:ListDomainNames", `{"DomainNames":[{"DomainName":"logs"}]}`)
 	tw.Tell("es:DescribeDomains", `{"DomainStatusList":[{"DomainName":"logs",`+
 		`"ARN":"`+own("es", "domain/logs")+`","Created":true,
+		"EngineVersion":"OpenSearch_2.9",
 		"ClusterConfig":{"InstanceType":"r6g.large.search","InstanceCount":3,"DedicatedMasterCount":3,`+
 		`"ZoneAwarenessEnabled":true,"WarmCount":2},
 		"EBSOptions":{"EBSEnabled":true,"VolumeType":"gp3","VolumeSize":100},"VPCOptions":{"VPCId":"vpc-1"},

@@ -35,7 +35,7 @@ var bodies = map[string]string{
 		"properties":{"state":"Ready",
 		"highAvailability":{"mode":"ZoneRedundant"},"storage":{"storageSizeGB":128,"autoGrow":"Enabled"},
 		"backup":{"geoRedundantBackup":"Enabled"},
-		"replicationRole":"Primary","network":{"publicNetworkAccess":"Enabled"}}}`,
+		"version":"12","replicationRole":"Primary","network":{"publicNetworkAccess":"Enabled"}}}`,
 	"Microsoft.DBforMySQL/flexibleServers my": `{"sku":{"name":"Standard_B1ms","tier":"Burstable"},
 		"properties":{"state":"Ready","storage":{"iops":360,"autoIoScaling":"Enabled"}}}`,
 	"Microsoft.App/containerApps api": `{"properties":{"runningStatus":"Running",

@@ -48,7 +48,8 @@ var kindFacts = map[string]map[string]fact{
 		"ha_mode":    textOr("highAvailability.mode", "Disabled"),
 		"storage_gb": numberFact("storage.storageSizeGB"), "auto_grow": wordIsFact("storage.autoGrow", "Enabled"),
 		"geo_backup": wordIsFact("backup.geoRedundantBackup", "Enabled"), "replica_role": textFact("replicationRole"),
-		"public_access": wordIsFact("network.publicNetworkAccess", "Enabled"),
+		"public_access":  wordIsFact("network.publicNetworkAccess", "Enabled"),
+		"engine_version": requiredTextFact("version"),
 	},
 	cloud.AzureMySQL: {
 		"state": requiredTextFact("state"), "tier": skuTier, "vcores": coresOf,

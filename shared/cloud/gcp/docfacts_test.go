@@ -87,3 +87,24 @@ func TestOthers_BelongToTheInstanceThatUsesThem(t *testing.T) {
 		}
 	}
 }
+
+// The parent of a snapshot is its disk, which may be gone.
+func TestSnapshots_BelongToTheirDisk(t *testing.T) {
+	tw, c := connect(t)
+	const path = "compute.googleapis.com/projects/acme-prod/global/snapshots/"
+	const disk = "projects/acme-prod/zones/europe-west1-b/disks/data"
+	addThings(tw, "compute.googleapis.com/Snapshot", "eu", path, map[string]string{
+		"of-disk": `{"sourceDisk":"https://www.googleapis.com/compute/v1/` + disk + `","snapshotType":"STANDARD",
+			"storageBytes":"2147483648","autoCreated":true}`,
+		"upload": `{}`,
+	})
+	found := others(t, c, cloud.Global)
+	want := cloud.Facts{"auto_created": true, "storage_gb": 2.0, "snapshot_type": "STANDARD"}
+	if r := found["//"+path+"of-disk"]; r.ParentUID != "//compute.googleapis.com/"+disk ||
+		fmt.Sprint(r.Facts) != fmt.Sprint(want) {
+		t.Errorf("%q, facts %v; want the disk, and %v", r.ParentUID, r.Facts, want)
+	}
+	if r := found["//"+path+"upload"]; r.ParentUID != "" {
+		t.Errorf("the parent of a snapshot without a disk is %q", r.ParentUID)
+	}
+}

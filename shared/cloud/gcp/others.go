@@ -75,8 +75,8 @@ func newOther(a *googlerest.Asset, n neighbours) (cloud.Resource, bool) {
 		r.ParentUID = "" // the project, which the account is
 	}
 	r.Facts = assetFacts(r.Type, a, n)
-	if user := userOf(r.Type, a); user != "" {
-		r.ParentUID = user
+	if owner := ownerOf(r.Type, a); owner != "" {
+		r.ParentUID = owner
 	}
 	if r.Type == "" {
 		r.Type, r.Facts = cloud.OtherType(Name), cloud.Facts{cloud.NativeType: a.AssetType}
@@ -88,14 +88,23 @@ func newOther(a *googlerest.Asset, n neighbours) (cloud.Resource, bool) {
 // notListed are the types that are accounts here, or contain accounts.
 var notListed = []string{"gcp-project", "gcp-folder"}
 
-// userOf returns the uid of the instance that uses a disk or an address, "" if none does.
-func userOf(kindType string, a *googlerest.Asset) string {
+// ownerOf returns the uid of the instance that uses a disk or an address, and of the disk that a snapshot is of, "" if
+// there is none.
+func ownerOf(kindType string, a *googlerest.Asset) string {
 	t, told := resourceOf(a)
-	if !told || kindType != "gcp-disk" && kindType != "gcp-address" || len(t.Users) == 0 ||
-		!strings.Contains(t.Users[0], "/instances/") {
+	owner := t.SourceDisk
+	if kindType == "gcp-disk" || kindType == "gcp-address" {
+		owner = ""
+		if len(t.Users) > 0 && strings.Contains(t.Users[0], "/instances/") {
+			owner = t.Users[0]
+		}
+	} else if kindType != "gcp-snapshot" {
 		return ""
 	}
-	return fullName("compute.googleapis.com", t.Users[0])
+	if !told || owner == "" {
+		return ""
+	}
+	return fullName("compute.googleapis.com", owner)
 }
 
 // resourceOf returns the resource of an asset as its own API returns it, false if the inventory does not hold it.

@@ -190,7 +190,7 @@ func (o Opener) Replace(ctx context.Context, org string, c Change, more ...table
 	}
 	ws := []table.Write{table.Update(inventory.AccountKey(org, a.ID), []table.Change{
 		table.Set("name", a.Name), table.Set("authMethod", a.AuthMethod),
-		table.Set("permissionLevel", a.PermissionLevel),
+		table.Set("permissionLevel", a.PermissionLevel), table.Set("environment", a.Environment),
 		table.Set("regions", a.Regions), table.Set("endpointURL", a.EndpointURL), table.Set("sealed", a.Sealed),
 		table.Set("billing", a.Billing),
 		table.Set("status", a.Status), table.Set("error", a.Error), table.Set("updatedAt", a.UpdatedAt),

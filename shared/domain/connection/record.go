@@ -16,6 +16,7 @@ type Account struct {
 	Name             string     `json:"name"`
 	AuthMethod       string     `json:"authMethod" example:"assume_role"`
 	PermissionLevel  string     `json:"permissionLevel" enum:"read_only,read_write"`
+	Environment      *string    `json:"environment" enum:"prod,nonprod" doc:"The environment of the resources whose tags name none; null if it is not set"`
 	Regions          []string   `json:"regions" doc:"The regions that are discovered; empty means every enabled one"`
 	EndpointURL      *string    `json:"endpointURL" doc:"An emulator or a private cloud, else null"`
 	Billing          *Billing   `json:"billing" doc:"Where its bills are, as it was connected; null where they are found"`
@@ -34,10 +35,9 @@ type Account struct {
 func NewRecord(a inventory.Account) Account {
 	return Account{
 		ID: a.ID, Provider: a.Provider, CloudAccountID: a.CloudAccountID, Name: a.Name, AuthMethod: a.AuthMethod,
-		PermissionLevel: a.PermissionLevel, Regions: append([]string{}, a.Regions...),
-		EndpointURL: rest.Optional(a.EndpointURL),
-		Billing:     newBilling(a.Billing),
-		Status:      a.Status, Error: rest.Optional(a.Error),
+		PermissionLevel: a.PermissionLevel, Environment: rest.Optional(a.Environment),
+		Regions: append([]string{}, a.Regions...), EndpointURL: rest.Optional(a.EndpointURL),
+		Billing: newBilling(a.Billing), Status: a.Status, Error: rest.Optional(a.Error),
 		LastDiscoveredAt: rest.Optional(a.LastDiscoveredAt), LastSyncedAt: rest.Optional(a.LastSyncedAt),
 		ResourceCount: a.ResourceCount, JobID: rest.Optional(a.JobID),
 		OrganisationID: rest.Optional(a.OrganisationID), CreatedAt: a.CreatedAt, UpdatedAt: a.UpdatedAt,

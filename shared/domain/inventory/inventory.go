@@ -19,16 +19,18 @@ type Account struct {
 	// the native account, subscription or project number
 	CloudAccountID string `json:"cloudAccountID"`
 	// the native id of a whole organization, for its connection; never stored
-	Organisation    string             `json:"organisation,omitempty"`
-	Name            string             `json:"name"`
-	AuthMethod      string             `json:"authMethod"`
-	PermissionLevel string             `json:"permissionLevel"` // read_only, read_write
-	Regions         []string           `json:"regions,omitempty"`
-	EndpointURL     string             `json:"endpointURL,omitempty"`
-	Billing         cloud.BillSettings `json:"billing,omitzero"` // where its bills are; empty settings are discovered
-	Sealed          []byte             `json:"sealed,omitempty"`
-	Status          string             `json:"status"` // connecting, connected, degraded, disconnected
-	Error           string             `json:"error,omitempty"`
+	Organisation    string `json:"organisation,omitempty"`
+	Name            string `json:"name"`
+	AuthMethod      string `json:"authMethod"`
+	PermissionLevel string `json:"permissionLevel"` // read_only, read_write
+	// prod or nonprod: the environment of resources whose tags name none; "" if they are of several
+	Environment string             `json:"environment,omitempty"`
+	Regions     []string           `json:"regions,omitempty"`
+	EndpointURL string             `json:"endpointURL,omitempty"`
+	Billing     cloud.BillSettings `json:"billing,omitzero"` // where its bills are; empty settings are discovered
+	Sealed      []byte             `json:"sealed,omitempty"`
+	Status      string             `json:"status"` // connecting, connected, degraded, disconnected
+	Error       string             `json:"error,omitempty"`
 	// the cloud has not confirmed yet that the credentials open this account: Clouds.Connect checks it each time
 	Unverified bool `json:"unverified,omitempty"`
 	// closed, left, excluded: why the synchronization of its organization disconnected it

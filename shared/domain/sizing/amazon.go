@@ -9,8 +9,13 @@ import (
 // amazonType matches a type of EC2: letters of the family, generation, letters of features, variant, size.
 var amazonType = regexp.MustCompile(`^([a-z]+)([0-9]+)([a-z]*)(-flex)?\.([a-z0-9-]+)$`)
 
-// localDisks are families that have local disks, though the letter d is not in their names.
-var localDisks = map[string]bool{"m1": true, "m2": true, "m3": true, "c1": true, "c3": true, "r3": true}
+// localDisks are families of machines with local disks, by letters or by letters and generation. A machine loses what
+// is on its local disks when its type changes, so no type replaces it. Other families have the letter d among their
+// features if they have local disks.
+var localDisks = map[string]bool{
+	"m1": true, "m2": true, "m3": true, "c1": true, "c3": true, "r3": true, "x1": true,
+	"d": true, "h": true, "hs": true, "i": true, "im": true, "is": true,
+}
 
 // irreplaceable are families with accelerators, FPGAs or other hardware of which each generation is another kind.
 var irreplaceable = map[string]bool{"inf": true, "trn": true, "dl": true, "vt": true, "f": true, "mac": true}
@@ -24,8 +29,8 @@ func (m *machine) placeAmazon() {
 	family, features := p[1], p[3]
 	m.generation, _ = strconv.Atoi(p[2]) // digits
 	m.processor, features = amazonProcessor(features)
-	if localDisks[family+p[2]] {
-		features = "d"
+	if localDisks[family] || localDisks[family+p[2]] || strings.Contains(features, "d") {
+		return
 	}
 	size, _, _ := strings.Cut(p[5], "-")
 	if size != "metal" {

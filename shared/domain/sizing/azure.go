@@ -2,6 +2,7 @@ package sizing
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -14,11 +15,15 @@ var azureSize = regexp.MustCompile(`^Standard_([A-Z]+)([0-9]+)([a-z]*)(?:_v([0-9
 // versions may have no driver for NVMe.
 const lastSCSIVersion = 5
 
+// withoutReplacement are families with accelerators, local disks for data or confidential computing, of which each
+// version is another kind of hardware, and those for high-performance computing, by their first letters.
+var withoutReplacement = []string{"N", "L", "DC", "EC", "H"}
+
 // placeAzure sets the series of a size of Azure. Sizes of a series have the same family, features and temporary disk:
 // Azure does not move a machine with a temporary disk to a size without, or back.
 func (m *machine) placeAzure() {
 	p := azureSize.FindStringSubmatch(m.name)
-	if p == nil {
+	if p == nil || slices.ContainsFunc(withoutReplacement, func(f string) bool { return strings.HasPrefix(p[1], f) }) {
 		return
 	}
 	family, number, features := p[1], p[2], p[3]

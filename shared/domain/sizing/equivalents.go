@@ -58,7 +58,8 @@ func (m *machine) has(w Wanted, present *machine) bool {
 // replaces reports whether the machine can do what another does. A type of AWS of the same label may have more vCPUs. A
 // move to arm64 makes a new machine from another image, so the drivers of the present one do not matter.
 func (m *machine) replaces(present *machine) bool {
-	if m.nvme && !present.nvme && m.processor != arm || present.premium && !m.premium {
+	rebuilt := m.processor == arm && present.processor != arm
+	if m.nvme && !present.nvme && !rebuilt || present.premium && !m.premium {
 		return false
 	}
 	sameSize := m.VCPU == present.VCPU || m.label != "" && m.label == present.label

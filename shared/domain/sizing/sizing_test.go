@@ -60,14 +60,15 @@ func TestEquivalents_HaveTheSameSize(t *testing.T) {
 		{"aws", "m4.large", Newer, "m5.large m6i.large m7i.large", "m5a.large m6g.large m7i-flex.large m5d.large"},
 		{"aws", "t2.micro", Newer, "t3.micro", "t3a.micro t4g.micro t3.small"},
 		{"aws", "c4.8xlarge", Newer, "c5.9xlarge", "c6i.8xlarge"}, // it has 36 vCPUs
-		{"aws", "m3.large", Newer, "m5d.large", "m5.large"},       // it has local disks
+		{"aws", "m3.large", Newer, "", "m5d.large m5.large"},      // what is on its local disks would be lost
+		{"aws", "i2.xlarge", Newer, "", "i3.xlarge"},
 		{"aws", "m5.metal", Newer, "m7i.metal-24xl", "m6i.24xlarge"},
 		{"aws", "m5.large", Arm, "m6g.large m7g.large", "m6gd.large c6g.large"},
 		{"aws", "m6g.large", Arm, "", "m7g.large"},
 		{"aws", "m5.large", AMD, "m5a.large m6a.large", "m5.large m6g.large"},
 		{"aws", "m6i.large", AMD, "m6a.large m7a.large", "m5a.large"},
 		{"aws", "c5n.xlarge", Arm, "", "c6gn.xlarge c6g.xlarge"}, // they have less memory
-		{"aws", "r5d.large", Arm, "r6gd.large", "r6g.large"},
+		{"aws", "r5d.large", Arm, "", "r6gd.large r6g.large"},
 		{"aws", "db.m5.large", Arm, "db.m6g.large", "m6g.large"},
 		{"aws", "m5.large.search", AnyNewer, "m6g.large.search", "m4.large.search"},
 		{"aws", "g4dn.xlarge", Newer, "", "g5.xlarge"},
@@ -75,6 +76,9 @@ func TestEquivalents_HaveTheSameSize(t *testing.T) {
 		{"azure", "Standard_DS2_v2", Newer, "Standard_D2s_v3", "Standard_D2_v3 Standard_D2s_v5 Standard_D2as_v4"},
 		{"azure", "Standard_D11_v2", Newer, "Standard_E2s_v3", "Standard_D2s_v3"},
 		{"azure", "Standard_D4s_v4", Newer, "Standard_D4s_v5", "Standard_D4ds_v5 Standard_D4s_v6 Standard_D4ls_v5"},
+		{"azure", "Standard_D4ps_v5", Newer, "", "Standard_D4ps_v6"}, // its image may have no driver for NVMe
+		{"azure", "Standard_L8s_v3", AMD, "", "Standard_L8as_v3"},
+		{"azure", "Standard_DC2s_v2", AMD, "", "Standard_DC2ads_v5"},
 		{"azure", "Standard_F2s", Newer, "Standard_F2s_v2", "Standard_F4s_v2"},
 		{"azure", "Standard_D4s_v5", AMD, "Standard_D4as_v5", "Standard_D4ads_v5 Standard_D4as_v6"},
 		{"azure", "Standard_D4s_v3", AMD, "Standard_D4as_v4 Standard_D4ads_v5", "Standard_D4as_v5"},

@@ -52,6 +52,9 @@ func cacheResource(c elasticache.CacheCluster) cloud.Resource {
 			"tls": sdk.ToBool(c.TransitEncryptionEnabled),
 		},
 	}
+	if v := sdk.ToString(c.EngineVersion); v != "" {
+		r.Facts["engine_version"] = v
+	}
 	return r
 }
 

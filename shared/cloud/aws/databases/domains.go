@@ -56,6 +56,9 @@ func domainResource(d opensearch.DomainStatus) cloud.Resource {
 			"volume_type": "", "volume_gb": 0.0,
 		},
 	}
+	if v := sdk.ToString(d.EngineVersion); v != "" {
+		r.Facts["engine_version"] = v
+	}
 	switch {
 	case sdk.ToBool(d.Deleted):
 		r.Status = cloud.Terminated

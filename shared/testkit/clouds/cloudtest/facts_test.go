@@ -13,7 +13,8 @@ import (
 // factsBeside are facts that prices, or the project's corrections of the rules, need.
 var factsBeside = []string{
 	"aws-ecs.task_vcpu", "aws-ecs.task_gib", "aws-ecs.task_storage_gib", "aws-ecs.os_family", "aws-elb.first_of_group",
-	"aws-nat.first_of_group",
+	"aws-nat.first_of_group", "aws-elasticache.engine_version", "aws-opensearch.engine_version",
+	"azure-postgresql-flexible.engine_version",
 }
 
 // The table is the project's own copy. Beside a checkout with the rules it is held against them.

@@ -36,6 +36,7 @@ type CacheCluster struct {
 	CacheClusterStatus        *string    `xml:"CacheClusterStatus"`
 	CacheNodeType             *string    `xml:"CacheNodeType"`
 	Engine                    *string    `xml:"Engine"`
+	EngineVersion             *string    `xml:"EngineVersion"`
 	NumCacheNodes             *int32     `xml:"NumCacheNodes"`
 	PreferredAvailabilityZone *string    `xml:"PreferredAvailabilityZone"`
 	ReplicationGroupId        *string    `xml:"ReplicationGroupId"`

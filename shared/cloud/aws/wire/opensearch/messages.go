@@ -27,6 +27,7 @@ type DomainStatus struct {
 	Created        *bool           `json:"Created"`
 	Deleted        *bool           `json:"Deleted"`
 	EBSOptions     *EBSOptions     `json:"EBSOptions"`
+	EngineVersion  *string         `json:"EngineVersion"`
 	VPCOptions     *VPCDerivedInfo `json:"VPCOptions"`
 }
 

@@ -67,7 +67,7 @@ func TestStandardSupportEnd_FollowsFromTheVersion(t *testing.T) {
 		"a cache of another engine": {
 			"aws-elasticache", cloud.Facts{"engine": "valkey", "engine_version": "8.0"}, nil, unknownValue,
 		},
-		"a domain": {"aws-opensearch", cloud.Facts{"engine_version": "OpenSearch_2.9"}, dateOf("2025-11-07"), ""},
+		"a domain": {"aws-opensearch", cloud.Facts{"engine_version": "Elasticsearch_7.8"}, dateOf("2025-11-07"), ""},
 		"a server": {
 			"azure-postgresql-flexible", cloud.Facts{"engine_version": "12"}, dateOf("2026-07-31"), "",
 		},

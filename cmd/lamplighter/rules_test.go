@@ -55,7 +55,7 @@ func TestRules_AreTestedOffline(t *testing.T) {
 		t.Errorf("%q, %v", out, err)
 	}
 	for change, want := range map[[2]string]string{
-		{"res.status ==", "res.statu =="}:   `line 1, column 1: fact "statu" is not declared for aws-ec2; the nearest name is`,
+		{"res.status ==", "res.statu =="}:   `fact "statu" is not declared for aws-ec2; the nearest name is`,
 		{"status: running", "status: lost"}: `fixture "true": the condition is false`,
 		{"title:", "titel:"}:                `unknown field "titel"`,
 		{"aws-ec2-idle", "aws-ec2-idel"}:    "the nearest name is aws-ec2-idle",
@@ -82,7 +82,7 @@ func TestRules_ProveARecommendationOffline(t *testing.T) {
 		t.Errorf("%q, %v", out, err)
 	}
 	for change, want := range map[[2]string]string{
-		{`"running"`, `"stopped"`}:                  "the condition is false with the stored evidence: the recommendation is",
+		{`"running"`, `"stopped"`}:                  "is false with the stored evidence: the recommendation is not",
 		{`"status":"running",`, ``}:                 "is unknown with the stored evidence, without res.status",
 		{`"status"`, `"state"`}:                     "does not read state, which the evidence has",
 		{`"age":"0s"`, ``}:                          "the evidence has no parameter age",

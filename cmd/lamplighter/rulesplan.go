@@ -178,8 +178,8 @@ func applyRules(ctx context.Context, args []string, stdout io.Writer) error {
 		return ignoreHelp(err)
 	}
 	if f.NArg() != 1 {
-		return errors.New("rules apply wants the id of one plan, which rules plan prints: run lamplighter rules apply " +
-			"-help")
+		return errors.New("rules apply wants the id of one plan, which rules plan prints: " +
+			"run lamplighter rules apply -help")
 	}
 	if err := s.open(); err != nil {
 		return err

@@ -35,7 +35,8 @@ func proveRule(ctx context.Context, args []string, stdout io.Writer) error {
 		return ignoreHelp(err)
 	}
 	if f.NArg() != 1 {
-		return errors.New("rules prove wants one id of a recommendation, or one file: run lamplighter rules prove -help")
+		return errors.New("rules prove wants one id of a recommendation, or one file: " +
+			"run lamplighter rules prove -help")
 	}
 	c.of = f.Arg(0)
 	rec, err := c.recommendation(ctx)
@@ -78,8 +79,8 @@ func (c *proveChoices) ruleOf(ctx context.Context, e *recommendations.Recommenda
 	if !rule.IsOwnID(e.Rule) {
 		r := rule.ByID(e.Rule)
 		if r == nil || r.Version != e.RuleVersion {
-			return nil, fmt.Errorf("the evidence is of version %d of rule %.80s, which this program does not have: use "+
-				"the version of the program that made the recommendation", e.RuleVersion, e.Rule)
+			return nil, fmt.Errorf("the evidence is of version %d of rule %.80s, which this program does not have: "+
+				"use the version of the program that made the recommendation", e.RuleVersion, e.Rule)
 		}
 		return r, nil
 	}

@@ -68,7 +68,8 @@ func (in *inputs) newEvaluator(org *orgRules, kind string) (*evaluator, error) {
 // evaluatorFor returns an evaluator of some rules of a type.
 func (in *inputs) evaluatorFor(org *orgRules, kind string, rules []compiledRule) (*evaluator, error) {
 	e := &evaluator{
-		inputs: in, org: org, rules: rules, settings: map[settingKey]*setting{}, derived: derivedFacts(kind, rules, org),
+		inputs: in, org: org, rules: rules, settings: map[settingKey]*setting{},
+		derived: derivedFacts(kind, rules, org),
 	}
 	var err error
 	if e.subject, err = org.compiler.catalogue.NewSubject(kind); err != nil {

@@ -348,8 +348,11 @@ func (b *bad) exports(t *testing.T) {
 		if !strings.HasSuffix(op.Path, "/export") {
 			continue
 		}
-		some++
 		ok := op.Responses.Status(http.StatusOK).Value
+		if ok.Content["application/yaml"] != nil {
+			continue // a document, which has no rows
+		}
+		some++
 		whole := op.Responses.Status(http.StatusAccepted) != nil // an export too large for an answer is a job
 		if !whole && (ok.Headers["Link"] == nil || op.Parameters.GetByInAndName(
 			"query", "cursor") == nil || op.Parameters.GetByInAndName("query", "format") == nil) {

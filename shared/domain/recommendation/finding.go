@@ -11,8 +11,9 @@ import (
 // Outcome is the result of a condition for a resource.
 type Outcome uint8
 
-// The outcomes. Unknown neither opens nor closes a row. Gone means that the resource is no longer in the cloud, Off that
-// the organization does not want the rule for the resource: it was disabled, deleted, or excludes the resource.
+// The outcomes. Unknown neither opens nor closes a row. Gone means that the resource is no longer in the cloud. Off
+// means that the organization does not want the rule for the resource: it was disabled, deleted, or excludes the
+// resource.
 const (
 	Unknown Outcome = iota
 	False

@@ -21,7 +21,7 @@ const (
 	RowPartition    table.Partition = "ORG#*#REC#*"  // the rows, by shard
 	ColumnPartition table.Partition = "ORG#*#RECX"   // head and changes of the columns
 	ChunkPartition  table.Partition = "ORG#*#RECX#*" // the chunks of the columns
-	RulePartition   table.Partition = "ORG#*#RULE"   // counts by rule and account, the running refresh, own rules, plans
+	RulePartition   table.Partition = "ORG#*#RULE"   // counts by rule, refreshes, own rules, plans
 )
 
 // Shards is the number of partitions of the rows. A row is in the shard of its resource's native id, which is also the

@@ -289,16 +289,16 @@ func (s *Store) ApplyRulePlan(ctx context.Context, org, planID, by string) (next
 		return nil, nil, err
 	}
 	if base.Version != p.Base {
-		return nil, base, fault.New(fault.Conflict, "plan %s was compared with version %d of the rules, and version %d "+
-			"is in force: plan the change again", p.ID, p.Base, base.Version)
+		return nil, base, fault.New(fault.Conflict, "plan %s was compared with version %d of the rules, and "+
+			"version %d is in force: plan the change again", p.ID, p.Base, base.Version)
 	}
 	found, err := s.InventoryPrint(ctx, org, p.Types)
 	if err != nil {
 		return nil, base, err
 	}
 	if found != p.Inventory {
-		return nil, base, fault.New(fault.Conflict, "resources that the rules of plan %s are about have changed since: "+
-			"plan the change again", p.ID)
+		return nil, base, fault.New(fault.Conflict, "resources that the rules of plan %s are about have changed "+
+			"since: plan the change again", p.ID)
 	}
 	c, err := s.ReadPlannedChange(ctx, org, &p)
 	if err != nil {

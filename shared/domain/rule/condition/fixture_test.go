@@ -121,7 +121,9 @@ func TestCheckFixtures_SaysWhichExampleIsWrongAndWhy(t *testing.T) {
 		"false without a change": {
 			Fixtures{True: good.True, Unknown: good.Unknown}, `fixture "false": the condition is true`,
 		},
-		"unknown by no name": {Fixtures{True: good.True, False: good.False}, `fixture "unknown": the condition is true`},
+		"unknown by no name": {
+			Fixtures{True: good.True, False: good.False}, `fixture "unknown": the condition is true`,
+		},
 		"unknown by another name": {
 			Fixtures{True: good.True, False: good.False, Unknown: []string{"res.name"}},
 			`fixture "unknown": the condition is true, and nothing is missing; it must be unknown, and res.name`,

@@ -72,7 +72,8 @@ func (c *Condition) bindThresholds(values map[string]any) (*Params, error) {
 		text := fmt.Sprint(values[p.Name])
 		switch v := values[p.Name].(type) {
 		case nil:
-			return nil, invalid(c.Rule, "the evidence has no parameter %s: it is of another version of the rule", p.Name)
+			return nil, invalid(c.Rule, "the evidence has no parameter %s: it is of another version of the rule",
+				p.Name)
 		case float64:
 			text = strconv.FormatFloat(v, 'f', -1, 64)
 		}

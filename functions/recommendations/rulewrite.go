@@ -179,12 +179,16 @@ func (c *ChangedRecommendationRule) sentOfOwnRules() string {
 	return ""
 }
 
-// saveRule checks a definition and puts it into force; nil removes it. It returns the rule.
+// saveRule checks a definition and puts it into force; nil removes it. It returns the rule. A definition that is in
+// force already makes no version.
 func (s *service) saveRule(
 	ctx context.Context, set *recommendation.RuleSet, id string, d *recommendation.RuleDefinition,
 ) (RecommendationRule, error) {
 	c := identity.CallerFrom(ctx)
 	change := recommendation.RuleChange{id: d}
+	if shown := shownRule(set, id); shown != nil && set.Has(change) {
+		return *shown, nil
+	}
 	document := change.Document()
 	var g errgroup.Group
 	g.Go(func() error { return s.checkScopes(ctx, document.Overrides) })

@@ -73,6 +73,17 @@ func (s *RuleSet) ChangeTo(d *rule.Document, prune bool) RuleChange {
 	return out
 }
 
+// Has reports whether a change would leave the set as it is.
+func (s *RuleSet) Has(c RuleChange) bool {
+	for id, next := range c {
+		now, there := s.Definitions[id]
+		if (next != nil) != there || there && !now.equals(next) {
+			return false
+		}
+	}
+	return true
+}
+
 // With returns the set after a change, at a version.
 func (s *RuleSet) With(c RuleChange, version int) *RuleSet {
 	out := &RuleSet{Version: version, At: s.At, By: s.By, Definitions: maps.Clone(s.Definitions)}

@@ -31,7 +31,7 @@ func (s *service) ruleOperations(g *rest.Group) {
 	}, s.deleteRule)
 	rest.Handle(g, rest.Op{
 		ID: "exportRecommendationRules", Method: http.MethodGet, Path: rules + "/export", Policy: reading,
-		Statuses: []int{http.StatusBadRequest, http.StatusNotFound}, Produces: yamlType + "," + jsonType,
+		Statuses: []int{http.StatusBadRequest, http.StatusNotFound}, Produces: yamlType + ", " + jsonType,
 		Summary: "Export the own rules and overrides",
 		Description: "A document that can be kept in a repository and sent to POST /recommendations/rules/plan: in " +
 			"JSON as the body, in YAML as its member document.",

@@ -115,7 +115,7 @@ func (s *ruleService) readPlan(ctx context.Context, planID string) (p recommenda
 	}
 }
 
-// printPlan prints what a plan found.
+// printPlan prints the results of a plan.
 func printPlan(stdout io.Writer, p *recommendations.RulePlan) error {
 	w := tabwriter.NewWriter(stdout, 0, 8, 2, ' ', 0)
 	fmt.Fprintf(w, "Plan %s, compared with version %d, %d resources evaluated\n\n", p.ID, p.BaseVersion, p.Resources)

@@ -112,7 +112,7 @@ type PlanSavings struct {
 	AfterUSD  string `json:"afterUSD"`
 }
 
-// PlanBacktest is the window of a backtest: what was stored of the last 35 days of metrics and 13 months of bills.
+// PlanBacktest is the window of a backtest: the stored part of the last 35 days of metrics and 13 months of bills.
 type PlanBacktest struct {
 	Days          []string `json:"days" doc:"The evaluated earlier days. Facts of earlier days are not stored: a resource that has changed since is unknown on the day"`
 	MeasuredSince *string  `json:"measuredSince" doc:"The first day of which metrics are stored; null if no rule read one"`
@@ -120,7 +120,7 @@ type PlanBacktest struct {
 	Resources     int      `json:"resources" doc:"Resources that the earlier days are of: at most 5,000 of each type"`
 }
 
-// RulePlanRule is what a plan found for one rule.
+// RulePlanRule is the result of a plan for one rule.
 type RulePlanRule struct {
 	RuleID     string        `json:"ruleID"`
 	Change     string        `json:"change" enum:"added,changed,removed" doc:"Of the own rule, or of the overrides of the built-in rule"`
@@ -168,7 +168,7 @@ type PlanDay struct {
 	Unknown int    `json:"unknown"`
 }
 
-// PlanMonth is what the present matches cost in a month.
+// PlanMonth is the cost of the present matches in a month.
 type PlanMonth struct {
 	Month      string `json:"month" example:"2026-02"`
 	CostUSD    string `json:"costUSD"`

@@ -151,7 +151,7 @@ func (f *ruleFigures) rule(r *rule.Rule) RecommendationRule {
 	return out
 }
 
-// ownRule returns an own rule. One that no longer fits the declarations of its type shows what was written.
+// ownRule returns an own rule. If it no longer fits the declarations of its type, its texts are shown as sent.
 func (f *ruleFigures) ownRule(o *rule.OwnRule, version int) RecommendationRule {
 	r, err := o.Draft(version)
 	if err != nil {

@@ -158,7 +158,7 @@ func billedMonths(periods []cost.Period) []cost.Month {
 	return slices.Compact(out)
 }
 
-// backtestMonth adds what the matches cost in a month, and the share of it that the rules save now.
+// backtestMonth adds the cost of the matches in a month, and the share of it that the rules save now.
 func (r *planRun) backtestMonth(ctx context.Context, m cost.Month) error {
 	a, err := r.costs.Ask(ctx, r.org, cost.Question{
 		From: m.Start(), To: m.End(), Metric: cost.Effective, UsageOnly: true, BillsOnly: true,

@@ -156,7 +156,7 @@ func (o *orgRules) excludesOf(r *rule.Rule) (out []*condition.Condition) {
 // keptConditions is how many compiled conditions of organizations a process keeps.
 const keptConditions = 5_000
 
-// kept holds what organizations wrote, compiled once for each version.
+// kept holds compiled conditions of own rules and excludes.
 type kept struct {
 	mu    sync.Mutex
 	rules map[string]compiledRule

@@ -8,7 +8,7 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// ruleTally counts what a plan finds for one rule.
+// ruleTally counts the findings of a plan for one rule.
 type ruleTally struct {
 	recommendation.RulePlanResult
 	counts  recommendation.RuleCount // of the missing facts
@@ -17,7 +17,7 @@ type ruleTally struct {
 	billed  map[string]billedMatch // by native id
 }
 
-// billedMatch is what a match saves, and what its resource costs, in USD a month.
+// billedMatch is the saving of a match, and the cost of its resource, in USD a month.
 type billedMatch struct{ saves, costs money.Amount }
 
 func newTally(
@@ -61,7 +61,7 @@ func (t *ruleTally) add(before, after *planFinding) {
 	t.addEffect(before, after)
 }
 
-// addEffect counts what the change does for a resource for which it is decided.
+// addEffect counts the effect of the change on a resource. The rule is not unknown for it.
 func (t *ruleTally) addEffect(before, after *planFinding) {
 	switch was, is := isTrue(before), isTrue(after); {
 	case is && !was:

@@ -57,7 +57,7 @@ func (d *side) act(t *testing.T, seed uint64) {
 	resttest.FuzzOperations(t, d.Service, functions.Describe(d.Service.Platform).YAML(), resttest.Options{
 		Requests: eachOperation(), Seed: seed, Known: probe.KnownValues(e), Before: d.Signed(t),
 		Fixed: map[string]any{"requireMFA": false}, // the user has no second factor
-		Skip: func(id string) bool { d.Service.WaitSettled(); return !changes[id] },
+		Skip:  func(id string) bool { d.Service.WaitSettled(); return !changes[id] },
 		Seen: func(id string, answer *httptest.ResponseRecorder) {
 			if answer.Code/100 == 2 && changes[id] {
 				d.done[id] = true

@@ -13,7 +13,7 @@ import (
 	"lamplighter.dev/shared/foundation/money"
 )
 
-// RulePlanResult is what a plan found for one rule, against the version in force.
+// RulePlanResult is the result of a plan for one rule, compared with the version in force.
 type RulePlanResult struct {
 	RuleID    string         `json:"ruleID"`
 	Change    string         `json:"change"`    // PlanAdds, PlanChanges or PlanRemoves

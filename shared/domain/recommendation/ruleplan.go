@@ -45,7 +45,7 @@ type RulePlanTotal struct {
 	After     money.Amount `json:"after"`
 }
 
-// BacktestSpan is what a backtest could look at.
+// BacktestSpan names the days, months and resources of a backtest, as far as they are stored.
 type BacktestSpan struct {
 	Days      []string `json:"days,omitempty"` // evaluated, oldest first: 2026-03-01
 	Measured  string   `json:"measured"`       // the first day of which metrics are stored; empty without metrics

@@ -23,8 +23,8 @@ const (
 // versionText returns a version so that texts are in the order of numbers.
 func versionText(version int) string { return fmt.Sprintf("%09d", version) }
 
-// ruleVersion is a stored version: which version of which definition belongs to it. Next, in the item of the version in
-// force alone, is the number that the next change takes.
+// ruleVersion is a stored version, with the version of each definition. Next, in the item of the version in force alone,
+// is the number of the next change.
 type ruleVersion struct {
 	Version     int            `json:"version"`
 	At          time.Time      `json:"at"`
@@ -34,7 +34,7 @@ type ruleVersion struct {
 	Next        int            `json:"next,omitempty"`
 }
 
-// equals reports whether two definitions say the same, whatever their versions.
+// equals reports whether two definitions are the same apart from their versions.
 func (d *RuleDefinition) equals(o *RuleDefinition) bool {
 	a, err := json.Marshal(RuleDefinition{Own: d.Own, Overrides: d.Overrides})
 	b, err2 := json.Marshal(RuleDefinition{Own: o.Own, Overrides: o.Overrides})

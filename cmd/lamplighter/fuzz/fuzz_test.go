@@ -169,6 +169,8 @@ func succeeds(t *testing.T, s *probe.Service) map[string]bool {
 		// need a failed or ended plan; for databases alone
 		"retryEventPlan", "resetEventPlan", "calculateDatabaseClass",
 		"applyAutoscalerPolicy", "resumeAutoscalerPolicy", // needs a paused policy, or one that may be applied
+		// conditions in CEL with fixtures; members of own rules or of overrides; a plan of the rules in force
+		"createRecommendationRule", "updateRecommendationRule", "applyRecommendationRulePlan",
 		"redeliverWebhook",                                           // needs an ended delivery
 		"updateRecommendation",                                       // its members depend on its status
 		"getUnsubscribePage", "unsubscribe", "reportEventPlanStatus", // needs a signed link; for the executor only

@@ -431,6 +431,8 @@ func KnownValues(e Values) map[string][]string {
 	out["jobID"] = []string{
 		e["jobID"], e["refresh"], e["importID"], e["export"], e["resourceExport"], e["recommendationRefresh"],
 	}
+	out["ruleID"] = []string{e["ruleID"], e["recommendationRule"]}
+	out["planID"] = []string{e["rulePlan"]}
 	out["provider"] = []string{"simulated"}
 	out["policies"] = []string{"resources:read", "actions:execute"}
 	out["email"] = []string{e["email"], "newcomer@example.com"}

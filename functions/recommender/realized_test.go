@@ -20,8 +20,10 @@ func TestRealized_ComparesAWeekBeforeWithAWeekAfter(t *testing.T) {
 		change func(r *recommendation.Row, b *bills)
 		want   string // empty: not measured
 	}{
-		"a fall of 7 a day":               {func(*recommendation.Row, *bills) {}, "210.00"},
-		"no more than the resource cost":  {func(r *recommendation.Row, _ *bills) { r.Savings.Cost = money.FromInt(90) }, "90.00"},
+		"a fall of 7 a day": {func(*recommendation.Row, *bills) {}, "210.00"},
+		"no more than the resource cost": {func(r *recommendation.Row, _ *bills) {
+			r.Savings.Cost = money.FromInt(90)
+		}, "90.00"},
 		"an account without settled days": {func(_ *recommendation.Row, b *bills) { b.from = nil }, ""},
 		"a resource that no bill names":   {func(r *recommendation.Row, _ *bills) { r.ResourceUID = "i-9" }, ""},
 		"too few days after it": {func(r *recommendation.Row, _ *bills) {

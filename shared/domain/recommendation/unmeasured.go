@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// measuredWithin is how long after its end a row is still measured: the bills of the days after an application take some
-// days to settle.
+// measuredWithin is how long after its end a row is still measured: the bills of the days after an application take
+// some days to settle.
 const measuredWithin = 40 * 24 * time.Hour
 
 // Unmeasured returns the ids of the rows that are applied, or were optimised lately without a measured saving.

@@ -2,11 +2,14 @@ package executor
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
+	"sync"
 	"testing"
 	"time"
 
+	"lamplighter.dev/functions/executor/remediating"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
@@ -177,6 +180,49 @@ func TestRemediate_ACallWithoutEffectIsMadeOnce(t *testing.T) {
 	w := apitest.Value(m.store.Get(m.ctx, org, m.w.ID))(t)
 	m.Equal("status", fmt.Sprint(w.Status, " ", w.HasBegun()), "failed false")
 	m.Equal("calls", sets, 1)
+}
+
+// Two executions of one workflow at the same time, as after a lost answer of Step Functions, make each change once.
+func TestRemediate_TwoProcessesAtOnceMakeEachChangeOnce(t *testing.T) {
+	m := newRemedy(t, remedySettings(), "aws-asg-min-too-high", "aws-asg", 2)
+	for i := range m.targets {
+		m.targets[0], m.targets[i] = m.targets[i], m.targets[0]
+		m.targets[0].Parameters = map[string]string{"min_size": strconv.FormatInt(m.scaling().Min+1, 10)}
+	}
+	m.approve()
+	sets, r := 0, m.e.remediator()
+	var mu sync.Mutex
+	connect := r.Connect
+	r.Connect = func(ctx context.Context, org string, a inventory.Account, t *remediation.Target) (cloud.Conn, error) {
+		conn, err := connect(ctx, org, a, t)
+		return locked{counting{conn, conn.(cloud.Autoscaler), &sets}, &mu}, err
+	}
+	for ended := false; !ended; {
+		var wg sync.WaitGroup
+		got, errs := make([]remediating.Result, 2), make([]error, 2)
+		for i := range got {
+			wg.Go(func() { got[i], errs[i] = r.Advance(m.ctx, remediation.Input{Org: org, WorkflowID: m.w.ID}) })
+		}
+		wg.Wait()
+		m.Must(errors.Join(errs...))
+		ended = got[0].Done && got[1].Done
+		m.Clock.Advance(5 * time.Second)
+	}
+	w := apitest.Value(m.store.Get(m.ctx, org, m.w.ID))(t)
+	m.Equal("status", fmt.Sprint(w.Status, ": ", w.Message), "succeeded: ")
+	m.Equal("calls", sets, 2)
+}
+
+// locked makes one call at a time.
+type locked struct {
+	counting
+	mu *sync.Mutex
+}
+
+func (l locked) SetAutoscaling(ctx context.Context, kind, region, uid string, want cloud.Autoscaling) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.counting.SetAutoscaling(ctx, kind, region, uid, want)
 }
 
 // without answers that it was done, and does nothing, like a provider that loses a call.

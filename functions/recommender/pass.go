@@ -116,6 +116,9 @@ func (r *runner) runWhole(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	if err = e.measureApplied(ctx); err != nil {
+		return false, err
+	}
 	for r.state.Next < inventory.ResourceShards {
 		if !r.Clock.Now().Before(r.until) {
 			return false, nil

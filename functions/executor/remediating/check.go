@@ -267,7 +267,8 @@ func (c *checker) checkCalendars(ctx context.Context, t *remediation.Target) err
 	return nil
 }
 
-// checkPolicies refuses to scale a group that an autoscaler policy scales: its next application would set its own sizes.
+// checkPolicies refuses to scale a group that an autoscaler policy scales: its next application would set its own
+// sizes.
 func (c *checker) checkPolicies(ctx context.Context, t *remediation.Target) error {
 	if t.Verb != rule.VerbScale {
 		return nil
@@ -275,7 +276,8 @@ func (c *checker) checkPolicies(ctx context.Context, t *remediation.Target) erro
 	policies, err := readiness.NewPolicyStore(c.r.Table, c.r.Clock).List(ctx, c.in.Org)
 	for i := range policies {
 		if p := &policies[i]; p.Target.UID == t.ResourceUID && p.Mode == readiness.Autopilot {
-			return fault.New(fault.Conflict, "autoscaler policy %s (%s) scales its group: change the policy", p.ID, p.Name)
+			return fault.New(fault.Conflict, "autoscaler policy %s (%s) scales its group: change the policy", p.ID,
+				p.Name)
 		}
 	}
 	return err

@@ -129,7 +129,8 @@ func workflowHolds(res inventory.Resource) bool {
 
 func errHeldByWorkflow(verb cloud.Verb, res inventory.Resource) error {
 	return fault.New(fault.Conflict,
-		"remediation workflow %s changes %s at this moment: wait until it has ended, then %s", res.ActionID, res.UID, verb)
+		"remediation workflow %s changes %s at this moment: wait until it has ended, then %s", res.ActionID, res.UID,
+		verb)
 }
 
 func (s submission) action(res inventory.Resource, keep Retention) Action {

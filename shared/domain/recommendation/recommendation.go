@@ -138,7 +138,7 @@ var DismissalReasons = []string{Intended, Wrong, Later, RiskTooHigh, OwnerUnknow
 type Realized struct {
 	USD   money.Amount `json:"usd"` // a month
 	At    time.Time    `json:"at"`
-	Proof string       `json:"proof"` // the id of the line of the savings ledger
+	Proof string       `json:"proof"` // the days of the bill before and after the application
 }
 
 // Event is a change of the status of a row.

@@ -171,6 +171,25 @@ func TestSettle_RulesOfNamesTheRulesWhoseFalseOutcomeMatters(t *testing.T) {
 	f.Equal("of none", p.RulesOf("res_x"), []string(nil))
 }
 
+func TestSettle_UnmeasuredNamesAppliedRowsAndLatelyOptimisedOnes(t *testing.T) {
+	f := newFixture(t, 2)
+	f.settle("one", f.findings()...)
+	open := apitest.Value(f.store().Begin(f.In(org), org, f.pass("two")))(f)
+	f.Equal("of open rows", open.Unmeasured(), []string(nil))
+	id := IDOf(f.resources[0].ResourceID, "i-0", "aws-ec2-idle")
+	_, row, err := f.store().Decide(f.In(org), org, id,
+		Decision{Status: Applied, By: "ada@example.com", Why: "workflow rem_1 carried it out", At: f.Clock.Now()})
+	f.Must(err)
+	f.Equal("why", row.History[len(row.History)-1].Why, "workflow rem_1 carried it out")
+	f.Equal("applied at", row.LastApplied(), f.Clock.Now())
+	p := apitest.Value(f.store().Begin(f.In(org), org, f.pass("three")))(f)
+	f.Equal("applied", p.Unmeasured(), []string{id})
+	m := Realized{USD: money.FromInt(7), At: f.Clock.Now(), Proof: "bill"}
+	apitest.Value(f.store().Confirm(f.In(org), org, id, m))(f)
+	p = apitest.Value(f.store().Begin(f.In(org), org, f.pass("four")))(f)
+	f.Equal("measured", p.Unmeasured(), []string(nil))
+}
+
 // Passes that are killed at any call to the store and repeated leave the rows and the lists of passes that were not.
 func TestSettle_KilledAtAnyWriteLeavesTheSameRows(t *testing.T) {
 	killpoint.LosesNothing(t, 30, func(t *testing.T, lives *killpoint.Lives) string {

@@ -264,6 +264,22 @@ func TestTheWalkWithPeopleWorks(t *testing.T) {
 	s.shut(t)
 }
 
+// TestTheWalkWithRecommendationsWorks runs the commands of the tour's page on recommendations: a change is approved by
+// another person, carried out, and taken back.
+func TestTheWalkWithRecommendationsWorks(t *testing.T) {
+	t.Parallel()
+	needShell(t)
+	if testing.Short() {
+		t.Skip("SKIPPED: -short: the walk waits for bills and a real stop")
+	}
+	s := serveIn(t, t.TempDir())
+	out := s.paste(t, t.TempDir(), section(t, "weeks of metrics are in. Paste the first block of "+
+		"[first-steps.md](first-steps.md) before this one.\n\n```sh\n", "```"))
+	wantIn(t, out, `"byCategory":{`, `"executable":true`, `"status":"dismissed"`, `"approved by ada@example.com"`,
+		"what was changed is given back")
+	s.shut(t)
+}
+
 // TestTheWalkWithSchedulesWorks runs the commands of the tour's page on schedules, overrides and links.
 func TestTheWalkWithSchedulesWorks(t *testing.T) {
 	t.Parallel()

@@ -284,7 +284,8 @@ func (s *subject) pointsOf(metrics []string) (least int) {
 	return least
 }
 
-// countPoints counts the hours of a metric's window in which its first measure has a value.
+// countPoints counts the hours of a metric's window in which its first measure has a value. In an hour of a collected
+// day without a point, a count is 0.
 func (s *subject) countPoints(m cloud.Metric) (points int) {
 	for n := 1; n <= m.Days; n++ {
 		values, asked := measurement.HoursOf(s.measurements()[m.Of[0]], s.end.AddDate(0, 0, -n))
@@ -292,7 +293,7 @@ func (s *subject) countPoints(m cloud.Metric) (points int) {
 			continue
 		}
 		for _, v := range values {
-			if !math.IsNaN(float64(v)) {
+			if !math.IsNaN(float64(v)) || m.Of[0].IsCount() {
 				points++
 			}
 		}

@@ -90,6 +90,8 @@ type ChangedOrganisation struct {
 
 	EventAllOrNothing rest.Patch[bool] `json:"eventAllOrNothing,omitzero" doc:"Whether an event readiness plan fails, and gives back all targets, if one target does not get its capacity; null is false"`
 	AttributionMonths rest.Patch[int]  `json:"attributionMonths,omitzero" minimum:"0" maximum:"36" doc:"How many closed months before the current month follow changes of teams and resource groups in costs; null is 13, 0 keeps every closed month as it is. A larger number attributes more closed months within some minutes; a smaller number changes no month" example:"13"`
+
+	AutonomousRules rest.Patch[[]string] `json:"autonomousRules,omitzero" maxItems:"100" doc:"Rules that are marked autonomous (GET /recommendations/rules) and whose recommendations for non-production resources need no approval; null is none"`
 }
 
 type changeInput struct{ Body ChangedOrganisation }
@@ -144,6 +146,7 @@ func (c ChangedOrganisation) applyTo(o *identity.OrganisationRecord) ([]table.Ch
 	changes = addChoice(changes, "savingsRealism", c.SavingsRealism, &o.SavingsRealism)
 	changes = addChoice(changes, "anomalyMinUSD", c.AnomalyMinUSD, &o.AnomalyMinUSD)
 	changes = addChoice(changes, "eventAllOrNothing", c.EventAllOrNothing, &o.EventAllOrNothing)
+	changes = addChoice(changes, "autonomousRules", c.AutonomousRules, &o.AutonomousRules)
 	changes = addChoice(changes, "attributionMonths", c.AttributionMonths, &o.AttributionMonths)
 	return addChoice(changes, "retentionMonths", c.RetentionMonths, &o.RetentionMonths), nil
 }

@@ -3,6 +3,7 @@ package organisations
 import (
 	"context"
 	"maps"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -23,7 +24,7 @@ func TestTheOrganizationAndItsSettings(t *testing.T) {
 		"updatedAt": "2026-03-10T09:30:30Z",
 		"currency":  "USD", "mcpEnabled": false, "defaultDashboard": nil, "savingsRealism": 0.7, "anomalyMinUSD": "1",
 		"retentionMonths": 13.0, "eventAllOrNothing": false, "attributionMonths": 13.0,
-		"requireMFA": false,
+		"requireMFA": false, "autonomousRules": []any{},
 	}
 	same := func(after string) {
 		t.Helper()
@@ -32,7 +33,7 @@ func TestTheOrganizationAndItsSettings(t *testing.T) {
 			t.Errorf("%s: %v", after, got)
 		}
 		for k, v := range want {
-			if got[k] != v {
+			if !reflect.DeepEqual(got[k], v) {
 				t.Errorf("%s: %s is %v, want %v", after, k, got[k], v)
 			}
 		}
@@ -69,6 +70,11 @@ func TestTheOrganizationAndItsSettings(t *testing.T) {
 		{`{"attributionMonths":0}`, map[string]any{"attributionMonths": 0.0}},
 		{`{"attributionMonths":36}`, map[string]any{"attributionMonths": 36.0}},
 		{`{"attributionMonths":null}`, map[string]any{"attributionMonths": 13.0}},
+		{
+			`{"autonomousRules":["aws-ec2-schedule-nonprod"]}`,
+			map[string]any{"autonomousRules": []any{"aws-ec2-schedule-nonprod"}},
+		},
+		{`{"autonomousRules":null}`, map[string]any{"autonomousRules": []any{}}},
 		{`{"mcpEnabled":false,"savingsRealism":0}`, map[string]any{"savingsRealism": 0.0}},
 		{`{"name":" Looms "}`, map[string]any{"name": "Looms"}},
 		{`{"name":"LOOMS"}`, map[string]any{"name": "LOOMS"}},
@@ -105,6 +111,7 @@ func TestSettingsThatNoOrganizationHas(t *testing.T) {
 		`{"attributionMonths":-1}`: "attributionMonths", `{"attributionMonths":37}`: "attributionMonths",
 		`{"attributionMonths":1.5}`:   "attributionMonths",
 		`{"eventAllOrNothing":"yes"}`: "eventAllOrNothing", `[]`: "", `null`: "",
+		`{"autonomousRules":["a rule"]}`: "autonomousRules", `{"autonomousRules":"all"}`: "autonomousRules",
 		`{"currency":"EUR","name":""}`: "name",
 	} {
 		if got := h.as("admin", "PUT /organisation", body); got.Status != 400 || !strings.Contains(got.Body, about) {
@@ -113,7 +120,7 @@ func TestSettingsThatNoOrganizationHas(t *testing.T) {
 	}
 	after := h.current()
 	for k, v := range before {
-		if after[k] != v {
+		if !reflect.DeepEqual(after[k], v) {
 			t.Errorf("%s became %v", k, after[k])
 		}
 	}
@@ -164,7 +171,7 @@ func TestWhatAnOrganizationCannotBeGivenIsIgnored(t *testing.T) {
 	}
 	now := h.current()
 	if now["id"] != h.org || now["createdBy"] != "usr_ada" || now["createdAt"] != "2026-03-10T09:30:30Z" ||
-		now["currency"] != "EUR" || len(now) != 14 {
+		now["currency"] != "EUR" || len(now) != 15 {
 		t.Errorf("%v", now)
 	}
 	row, err := table.Read[identity.OrganisationRecord](table.WithOrg(t.Context(), h.org), h.Table,

@@ -47,5 +47,19 @@ func (c ChangedOrganisation) checkSettings() error {
 		return fault.New(fault.Invalid, "anomalyMinUSD: %.16q is no decimal from 0 to 999999999.99, such as 1 or 2.50",
 			a.Value)
 	}
+	return c.checkAutonomousRules()
+}
+
+var ruleName = regexp.MustCompile(`^[a-z0-9-]{1,80}$`)
+
+// checkAutonomousRules refuses texts that cannot be ids of rules. An id that is no rule, or not marked autonomous, has
+// no effect: this function does not know the rules.
+func (c ChangedOrganisation) checkAutonomousRules() error {
+	for _, id := range c.AutonomousRules.Value {
+		if !ruleName.MatchString(id) {
+			return fault.New(fault.Invalid,
+				"autonomousRules: %.80q is no id of a rule; GET /recommendations/rules lists the rules", id)
+		}
+	}
 	return nil
 }

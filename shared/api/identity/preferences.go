@@ -15,6 +15,8 @@ type Preferences struct {
 	EventAllOrNothing bool `json:"eventAllOrNothing" doc:"true: an event readiness plan fails, and restores all targets, if one of them does not get its capacity; false: the others stay raised, and the missing one is retried until the end of the event"`
 	// AttributionMonths is a setting of costs.
 	AttributionMonths int `json:"attributionMonths" doc:"How many closed months before the current month follow changes of teams and resource groups in costs; older closed months keep the teams and groups that they had" example:"13"`
+	// AutonomousRules is a setting of remediation workflows.
+	AutonomousRules []string `json:"autonomousRules" nullable:"false" doc:"The rules whose recommendations for non-production resources are carried out without approval when somebody with remediation:execute requests it. Only rules that are marked autonomous count"`
 }
 
 // DefaultRetentionMonths is how many months of history are kept by default, so that figures can be compared with those
@@ -37,12 +39,14 @@ type ChosenPreferences struct {
 
 	EventAllOrNothing *bool `json:"eventAllOrNothing,omitempty"`
 	AttributionMonths *int  `json:"attributionMonths,omitempty"`
+
+	AutonomousRules *[]string `json:"autonomousRules,omitempty"`
 }
 
 // Preferences returns the settings, with defaults for those that were not changed.
 func (c ChosenPreferences) Preferences() Preferences {
 	currency, off, realism, least, months := "USD", false, 0.7, "1", DefaultRetentionMonths
-	attributed := DefaultAttributionMonths
+	attributed, none := DefaultAttributionMonths, []string{}
 	return Preferences{
 		Currency: *cmp.Or(c.Currency, &currency), MCPEnabled: *cmp.Or(c.MCPEnabled, &off),
 		RequireMFA:       *cmp.Or(c.RequireMFA, &off),
@@ -50,5 +54,6 @@ func (c ChosenPreferences) Preferences() Preferences {
 		SavingsRealism:   *cmp.Or(c.SavingsRealism, &realism), AnomalyMinUSD: *cmp.Or(c.AnomalyMinUSD, &least),
 		RetentionMonths: *cmp.Or(c.RetentionMonths, &months), EventAllOrNothing: *cmp.Or(c.EventAllOrNothing, &off),
 		AttributionMonths: *cmp.Or(c.AttributionMonths, &attributed),
+		AutonomousRules:   *cmp.Or(c.AutonomousRules, &none),
 	}
 }

@@ -66,8 +66,8 @@ func (s *Store) Create(ctx context.Context, w Workflow) (Workflow, error) {
 	return w, s.write(ctx, &w, append([]table.Write{work}, holds...))
 }
 
-// CreateAllowed stores a new workflow that needs no approval, and lists its work; the caller starts it. Beside the errors
-// of Create, it returns fault.Conflict if the changes of the day are used up.
+// CreateAllowed stores a new workflow that needs no approval, and lists its work; the caller starts it. Beside the
+// errors of Create, it returns fault.Conflict if the changes of the day are used up.
 func (s *Store) CreateAllowed(ctx context.Context, w Workflow) (Workflow, error) {
 	now := s.clock.Now()
 	if err := s.checkDay(ctx, &w, now); err != nil {

@@ -91,9 +91,10 @@ type ChangedOrganisation struct {
 	EventAllOrNothing rest.Patch[bool] `json:"eventAllOrNothing,omitzero" doc:"Whether an event readiness plan fails, and gives back all targets, if one target does not get its capacity; null is false"`
 	AttributionMonths rest.Patch[int]  `json:"attributionMonths,omitzero" minimum:"0" maximum:"36" doc:"How many closed months before the current month follow changes of teams and resource groups in costs; null is 13, 0 keeps every closed month as it is. A larger number attributes more closed months within some minutes; a smaller number changes no month" example:"13"`
 
-	RequiredTags   rest.Patch[[]string] `json:"requiredTags,omitzero" maxItems:"50" doc:"Keys of tags that every resource must have, each of 1 to 128 characters; case does not matter; null or [] for none" example:"[\"team\",\"env\"]"`
-	AllowedRegions rest.Patch[[]string] `json:"allowedRegions,omitzero" maxItems:"200" doc:"Regions in which resources may be, as the providers name them; null or [] for all" example:"[\"eu-central-1\",\"westeurope\"]"`
-	MinLogDays     rest.Patch[int]      `json:"minLogDays,omitzero" minimum:"0" maximum:"3650" doc:"For how many days production must keep its logs; null or 0 for no requirement" example:"365"`
+	RequiredTags    rest.Patch[[]string] `json:"requiredTags,omitzero" maxItems:"50" doc:"Keys of tags that every resource must have, each of 1 to 128 characters; case does not matter; null or [] for none" example:"[\"team\",\"env\"]"`
+	AllowedRegions  rest.Patch[[]string] `json:"allowedRegions,omitzero" maxItems:"200" doc:"Regions in which resources may be, as the providers name them; null or [] for all" example:"[\"eu-central-1\",\"westeurope\"]"`
+	MinLogDays      rest.Patch[int]      `json:"minLogDays,omitzero" minimum:"0" maximum:"3650" doc:"For how many days production must keep its logs; null or 0 for no requirement" example:"365"`
+	AutonomousRules rest.Patch[[]string] `json:"autonomousRules,omitzero" maxItems:"100" doc:"Rules that are marked autonomous (GET /recommendations/rules) and whose recommendations for non-production resources need no approval; null is none"`
 }
 
 type changeInput struct{ Body ChangedOrganisation }
@@ -150,6 +151,7 @@ func (c ChangedOrganisation) applyTo(o *identity.OrganisationRecord) ([]table.Ch
 	changes = addChoice(changes, "savingsRealism", c.SavingsRealism, &o.SavingsRealism)
 	changes = addChoice(changes, "anomalyMinUSD", c.AnomalyMinUSD, &o.AnomalyMinUSD)
 	changes = addChoice(changes, "eventAllOrNothing", c.EventAllOrNothing, &o.EventAllOrNothing)
+	changes = addChoice(changes, "autonomousRules", c.AutonomousRules, &o.AutonomousRules)
 	changes = addChoice(changes, "attributionMonths", c.AttributionMonths, &o.AttributionMonths)
 	changes = addChoice(changes, "requiredTags", c.RequiredTags, &o.RequiredTags)
 	changes = addChoice(changes, "allowedRegions", c.AllowedRegions, &o.AllowedRegions)

@@ -24,7 +24,7 @@ func TestTheOrganizationAndItsSettings(t *testing.T) {
 		"updatedAt": "2026-03-10T09:30:30Z",
 		"currency":  "USD", "mcpEnabled": false, "defaultDashboard": nil, "savingsRealism": 0.7, "anomalyMinUSD": "1",
 		"retentionMonths": 13.0, "eventAllOrNothing": false, "attributionMonths": 13.0,
-		"requireMFA": false, "requiredTags": []any{}, "allowedRegions": []any{}, "minLogDays": 0.0,
+		"requireMFA": false, "requiredTags": []any{}, "allowedRegions": []any{}, "minLogDays": 0.0, "autonomousRules": []any{},
 	}
 	same := func(after string) {
 		t.Helper()
@@ -81,6 +81,11 @@ func TestTheOrganizationAndItsSettings(t *testing.T) {
 			`{"requiredTags":null,"allowedRegions":null,"minLogDays":null}`,
 			map[string]any{"requiredTags": []any{}, "allowedRegions": []any{}, "minLogDays": 0.0},
 		},
+		{
+			`{"autonomousRules":["aws-ec2-schedule-nonprod"]}`,
+			map[string]any{"autonomousRules": []any{"aws-ec2-schedule-nonprod"}},
+		},
+		{`{"autonomousRules":null}`, map[string]any{"autonomousRules": []any{}}},
 		{`{"mcpEnabled":false,"savingsRealism":0}`, map[string]any{"savingsRealism": 0.0}},
 		{`{"name":" Looms "}`, map[string]any{"name": "Looms"}},
 		{`{"name":"LOOMS"}`, map[string]any{"name": "LOOMS"}},
@@ -119,6 +124,7 @@ func TestSettingsThatNoOrganizationHas(t *testing.T) {
 		`{"requiredTags":[" "]}`:    "requiredTags", `{"allowedRegions":["eu west"]}`: "allowedRegions",
 		`{"minLogDays":-1}`: "minLogDays", `{"requiredTags":"team"}`: "requiredTags",
 		`{"eventAllOrNothing":"yes"}`: "eventAllOrNothing", `[]`: "", `null`: "",
+		`{"autonomousRules":["a rule"]}`: "autonomousRules", `{"autonomousRules":"all"}`: "autonomousRules",
 		`{"currency":"EUR","name":""}`: "name",
 	} {
 		if got := h.as("admin", "PUT /organisation", body); got.Status != 400 || !strings.Contains(got.Body, about) {
@@ -178,7 +184,7 @@ func TestWhatAnOrganizationCannotBeGivenIsIgnored(t *testing.T) {
 	}
 	now := h.current()
 	if now["id"] != h.org || now["createdBy"] != "usr_ada" || now["createdAt"] != "2026-03-10T09:30:30Z" ||
-		now["currency"] != "EUR" || len(now) != 17 {
+		now["currency"] != "EUR" || len(now) != 18 {
 		t.Errorf("%v", now)
 	}
 	row, err := table.Read[identity.OrganisationRecord](table.WithOrg(t.Context(), h.org), h.Table,

@@ -71,6 +71,20 @@ func (c ChangedOrganisation) checkRuleSettings() error {
 				"allowedRegions: %.64q is no name of a region, such as eu-central-1 or westeurope", region)
 		}
 	}
+	return c.checkAutonomousRules()
+}
+
+var ruleName = regexp.MustCompile(`^[a-z0-9-]{1,80}$`)
+
+// checkAutonomousRules refuses texts that cannot be ids of rules. An id that is no rule, or not marked autonomous, has
+// no effect: this function does not know the rules.
+func (c ChangedOrganisation) checkAutonomousRules() error {
+	for _, id := range c.AutonomousRules.Value {
+		if !ruleName.MatchString(id) {
+			return fault.New(fault.Invalid,
+				"autonomousRules: %.80q is no id of a rule; GET /recommendations/rules lists the rules", id)
+		}
+	}
 	return nil
 }
 

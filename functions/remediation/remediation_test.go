@@ -50,26 +50,32 @@ func newFixture(t testing.TB) *fixture {
 	f.Workflow = starts{f: f}
 	f.store = domain.New(f.Platform)
 	f.ids = inventorytest.Discover(f.Fixture, apitest.Org, "aws-ec2", inventorytest.Instances(3)...)
-	store := recommendation.New(f.Platform)
-	for i, id := range f.ids {
-		uid := fmt.Sprint("i-", i)
-		found := recommendation.Finding{
-			RuleID: "aws-ec2-idle", RuleVersion: 1, Outcome: recommendation.True, Category: "idle",
-			Severity: recommendation.High, Effort: "low", Risk: "low", Title: "Instance does almost nothing",
-			Resource: recommendation.Resource{
-				ResourceID: id, ResourceUID: uid, ResourceName: fmt.Sprint("web-", i), ResourceType: "aws-ec2",
-				Provider: "aws", CloudAccountID: inventorytest.Account, Region: "eu-west-1",
-			},
-			Savings: recommendation.Savings{
-				Net: money.FromInt(10), Gross: money.FromInt(12), Basis: recommendation.Billed,
-			},
-		}
-		pass := recommendation.Pass{ID: "pass " + uid, At: f.Clock.Now()}
-		apitest.Value(store.Settle(f.In(apitest.Org), apitest.Org, recommendation.ShardOf(uid), pass,
-			[]recommendation.Finding{found}))(t)
-		f.recs = append(f.recs, recommendation.IDOf(id, uid, "aws-ec2-idle"))
+	for i := range f.ids {
+		f.recs = append(f.recs, f.recommend(i, "aws-ec2-idle", nil))
 	}
 	return f
+}
+
+// recommend opens a recommendation of a rule for an instance.
+func (f *fixture) recommend(i int, ruleID string, values map[string]any) string {
+	f.Helper()
+	uid := fmt.Sprint("i-", i)
+	found := recommendation.Finding{
+		RuleID: ruleID, RuleVersion: 1, Outcome: recommendation.True, Category: "idle",
+		Severity: recommendation.High, Effort: "low", Risk: "low", Title: "Instance does almost nothing",
+		Evidence: recommendation.Evidence{Values: values},
+		Resource: recommendation.Resource{
+			ResourceID: f.ids[i], ResourceUID: uid, ResourceName: fmt.Sprint("web-", i), ResourceType: "aws-ec2",
+			Provider: "aws", CloudAccountID: inventorytest.Account, Region: "eu-west-1",
+		},
+		Savings: recommendation.Savings{
+			Net: money.FromInt(10), Gross: money.FromInt(12), Basis: recommendation.Billed,
+		},
+	}
+	pass := recommendation.Pass{ID: "pass " + uid + ruleID, At: f.Clock.Now()}
+	apitest.Value(recommendation.New(f.Platform).Settle(f.In(apitest.Org), apitest.Org, recommendation.ShardOf(uid),
+		pass, []recommendation.Finding{found}))(f)
+	return recommendation.IDOf(f.ids[i], uid, ruleID)
 }
 
 // starts records the executions that were started.
@@ -156,6 +162,43 @@ func TestRemediate_AnotherPersonApproves(t *testing.T) {
 	f.Call(bob, path+"/approve").Want(http.StatusConflict, "awaits no decision")
 	f.Call(bob, path+"/reject", no).Want(http.StatusConflict)
 	f.Call(bob, path+"/rollback").Want(http.StatusConflict, "running")
+}
+
+func TestRemediate_RunsWithoutApprovalWhereTheOrganizationAllowsTheRule(t *testing.T) {
+	const ruleID = "aws-ec2-schedule-nonprod"
+	for name, c := range map[string]struct {
+		rules  []string
+		env    string
+		status string
+	}{
+		"nothing is allowed at first":    {nil, "nonprod", "awaiting_approval"},
+		"an allowed rule":                {[]string{ruleID}, "nonprod", "running"},
+		"another rule":                   {[]string{"aws-ec2-idle"}, "nonprod", "awaiting_approval"},
+		"a resource of production":       {[]string{ruleID}, "prod", "awaiting_approval"},
+		"a resource without environment": {[]string{ruleID}, "", "awaiting_approval"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t)
+			f.Put(identity.OrganisationKey(apitest.Org), identity.OrganisationRecord{
+				ChosenPreferences: identity.ChosenPreferences{AutonomousRules: &c.rules},
+			})
+			f.recs[0] = f.recommend(0, ruleID, map[string]any{"res.env": c.env})
+			job := apitest.Data[rest.Job](f.remediate(ada, 0, `{"parameters":{"scheduleID":"sch_1"}}`),
+				http.StatusAccepted)
+			f.Equal("status", job.Status, c.status)
+			f.Equal("started", len(f.started) == 1, c.status == "running")
+			if c.status == "running" {
+				f.Equal("steps", stepText(f.get(job.JobID)),
+					"precondition running, approval skipped, action pending, validation pending")
+			}
+		})
+	}
+	f := newFixture(t)
+	f.Put(identity.OrganisationKey(apitest.Org), identity.OrganisationRecord{
+		ChosenPreferences: identity.ChosenPreferences{AutonomousRules: &[]string{"aws-ec2-idle"}},
+	})
+	job := apitest.Data[rest.Job](f.remediate(ada, 0, `{}`), http.StatusAccepted) // the rule is not autonomous
+	f.Equal("status", job.Status, "awaiting_approval")
 }
 
 func TestRemediate_TwoApproversAtOnceStartItOnce(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"lamplighter.dev/shared/domain/recommendation"
 	domain "lamplighter.dev/shared/domain/remediation"
 	"lamplighter.dev/shared/domain/rule"
+	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
@@ -80,14 +81,43 @@ type request struct {
 // create stores the workflow of planned targets, and returns it as a job.
 func (s *service) create(ctx context.Context, r *request, targets []domain.Target) (rest.Job, error) {
 	c := identity.CallerFrom(ctx)
-	w, err := s.store.Create(ctx, domain.Workflow{
+	w := domain.Workflow{
 		Org: c.Org, Reason: r.reason, Proposal: r.policy == writing, Targets: targets, Requester: s.person(c),
-	})
+	}
+	allowed, err := s.allows(ctx, r, targets)
 	if err != nil {
 		return rest.Job{}, err
 	}
+	create := s.store.Create
+	if allowed {
+		create = s.store.CreateAllowed
+	}
+	if w, err = create(ctx, w); err != nil {
+		return rest.Job{}, err
+	}
 	audit.NoteChange(ctx, audit.Change{Target: w.ID, After: newWorkflow(&w, s.p.Clock.Now())})
-	return job(&w), nil
+	if allowed {
+		err = s.start(ctx, &w)
+	}
+	return job(&w), err
+}
+
+// allows reports whether the organization lets the rules of targets run without approval. They must be marked
+// autonomous, and the resources must not be of production.
+func (s *service) allows(ctx context.Context, r *request, targets []domain.Target) (bool, error) {
+	needsApproval := func(t domain.Target) bool {
+		of := rule.ByID(t.RuleID)
+		return of == nil || !of.Autonomous || !t.NonProduction
+	}
+	if r.policy != executing || slices.ContainsFunc(targets, needsApproval) {
+		return false, nil
+	}
+	o, err := table.Read[identity.OrganisationRecord](ctx, s.p.Table, identity.OrganisationKey(identity.CallerOrg(ctx)))
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		return false, fault.Wrap("read which rules run without approval", err)
+	}
+	rules := o.Preferences().AutonomousRules
+	return !slices.ContainsFunc(targets, func(t domain.Target) bool { return !slices.Contains(rules, t.RuleID) }), nil
 }
 
 func (s *service) person(c identity.Caller) domain.Person {
@@ -166,6 +196,7 @@ func newTarget(row *recommendation.Row, parameters map[string]string) domain.Tar
 		SavingUSD: row.Savings.Net, ResourceID: row.ResourceID, ResourceUID: row.ResourceUID,
 		ResourceName: row.ResourceName, ResourceType: row.ResourceType, Provider: row.Provider,
 		CloudAccountID: row.CloudAccountID, Region: row.Region, Parameters: parameters, State: domain.Waiting,
+		NonProduction: row.Evidence.Values["res.env"] == "nonprod",
 	}
 	if r := rule.ByID(row.RuleID); r != nil {
 		out.Verb = r.Verb

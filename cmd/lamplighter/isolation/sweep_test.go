@@ -176,7 +176,7 @@ var plain = map[string]any{
 	"method": "cloud_iam", "email": "intruder@example.com", "password": testenv.Password,
 	"filters": map[string][]string{"search": {"swept"}},
 	"otp":     "000000", "fileName": "swept.csv", "bytes": 7, "key": "env", "amountUSD": "10", "unit": "order",
-	"value": "1", "date": "2026-11-20",
+	"value": "1", "reason": "Swept", "date": "2026-11-20",
 	"eventType": "resource.failed", "enabled": true, "webhookURL": "ops@example.com", "channel": "email",
 	"url": "https://hooks.example.com/", "config": map[string]string{"token": "swept"},
 	"timezone": "UTC", "expectedMultiplier": 2,

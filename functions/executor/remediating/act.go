@@ -1,6 +1,7 @@
 package remediating
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -255,7 +256,7 @@ func (r *Runner) settle(ctx context.Context, w *remediation.Workflow, t *remedia
 		return err
 	}
 	_, _, err = r.Recommendations.Decide(ctx, w.Org, t.RecID, recommendation.Decision{
-		Status: to, By: w.Approver.Email, Why: why, At: r.Clock.Now(),
+		Status: to, By: cmp.Or(w.Approver.Email, w.Requester.Email), Why: why, At: r.Clock.Now(),
 	})
 	if fault.Is(err, fault.Conflict) {
 		return nil

@@ -19,6 +19,8 @@ type Preferences struct {
 	RequiredTags   []string `json:"requiredTags" doc:"Keys of tags that every resource must have, in lower case; recommendations name the resources without them" example:"[\"team\",\"env\"]"`
 	AllowedRegions []string `json:"allowedRegions" doc:"Regions in which resources may be, as the providers name them; empty for all. Recommendations name the resources in others" example:"[\"eu-central-1\",\"westeurope\"]"`
 	MinLogDays     int      `json:"minLogDays" doc:"For how many days production must keep its logs; 0 for no requirement" example:"0"`
+	// AutonomousRules is a setting of remediation workflows.
+	AutonomousRules []string `json:"autonomousRules" nullable:"false" doc:"The rules whose recommendations for non-production resources are carried out without approval when somebody with remediation:execute requests it. Only rules that are marked autonomous count"`
 }
 
 // DefaultRetentionMonths is how many months of history are kept by default, so that figures can be compared with those
@@ -42,9 +44,10 @@ type ChosenPreferences struct {
 	EventAllOrNothing *bool `json:"eventAllOrNothing,omitempty"`
 	AttributionMonths *int  `json:"attributionMonths,omitempty"`
 
-	RequiredTags   *[]string `json:"requiredTags,omitempty"`
-	AllowedRegions *[]string `json:"allowedRegions,omitempty"`
-	MinLogDays     *int      `json:"minLogDays,omitempty"`
+	RequiredTags    *[]string `json:"requiredTags,omitempty"`
+	AllowedRegions  *[]string `json:"allowedRegions,omitempty"`
+	MinLogDays      *int      `json:"minLogDays,omitempty"`
+	AutonomousRules *[]string `json:"autonomousRules,omitempty"`
 }
 
 // Preferences returns the settings, with defaults for those that were not changed.
@@ -59,6 +62,7 @@ func (c ChosenPreferences) Preferences() Preferences {
 		RetentionMonths: *cmp.Or(c.RetentionMonths, &months), EventAllOrNothing: *cmp.Or(c.EventAllOrNothing, &off),
 		AttributionMonths: *cmp.Or(c.AttributionMonths, &attributed),
 		RequiredTags:      *cmp.Or(c.RequiredTags, &none), AllowedRegions: *cmp.Or(c.AllowedRegions, &none),
-		MinLogDays: *cmp.Or(c.MinLogDays, &noDays),
+		MinLogDays:      *cmp.Or(c.MinLogDays, &noDays),
+		AutonomousRules: *cmp.Or(c.AutonomousRules, &none),
 	}
 }

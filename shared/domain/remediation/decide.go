@@ -37,11 +37,7 @@ func (s *Store) Approve(ctx context.Context, w Workflow, by Person) (Workflow, e
 	if err := w.checkDecidable(by); err != nil {
 		return w, err
 	}
-	used, err := s.ChangesOn(ctx, w.Org, by.At)
-	if err == nil && used+len(w.Targets) > MaxDayChanges {
-		err = errDayLimit(by.At.UTC().Format(time.DateOnly))
-	}
-	if err != nil {
+	if err := s.checkDay(ctx, &w, by.At); err != nil {
 		return w, err
 	}
 	work, err := w.listWork(w.ID, by.At)

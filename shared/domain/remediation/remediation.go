@@ -99,7 +99,9 @@ type Target struct {
 	Region         string            `json:"region"`
 	Verb           rule.Verb         `json:"verb"`
 	Parameters     map[string]string `json:"parameters,omitempty"` // of the request
-	Plan           Plan              `json:"plan"`
+	// NonProduction says that the rule was decided on an environment that is not production.
+	NonProduction bool `json:"nonProduction,omitempty"`
+	Plan          Plan `json:"plan"`
 
 	State    TargetState `json:"state"`
 	ActionID string      `json:"actionID,omitempty"` // the action that stops it

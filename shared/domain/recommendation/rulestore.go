@@ -23,8 +23,8 @@ const (
 // versionText returns a version so that texts are in the order of numbers.
 func versionText(version int) string { return fmt.Sprintf("%09d", version) }
 
-// ruleVersion is a stored version, with the version of each definition. Next, in the item of the version in force alone,
-// is the number of the next change.
+// ruleVersion is a stored version, with the version of each definition. Next, in the item of the version in force
+// alone, is the number of the next change.
 type ruleVersion struct {
 	Version     int            `json:"version"`
 	At          time.Time      `json:"at"`

@@ -1,17 +1,20 @@
 package e2e
 
 import (
+	"context"
 	"net/http"
 	"slices"
+	"sync"
 	"testing"
+	"time"
 
 	"lamplighter.dev/cmd/lamplighter/testenv"
 	"lamplighter.dev/shared/domain/recommendation"
 	"lamplighter.dev/shared/domain/remediation"
 	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/foundation/money"
-	"lamplighter.dev/shared/testkit/clocktest"
 )
 
 // remedied is an instance with a recommendation to stop it.
@@ -19,12 +22,51 @@ type remedied struct {
 	ID, UID, Name, Type, Provider, CloudAccountID, Region, Status string
 }
 
+// hurrying is a clock that runs as fast as the machine's, and faster between two changes of its pace: tokens last while
+// requests are made.
+type hurrying struct {
+	clock.System
+
+	mu       sync.Mutex
+	at, real time.Time // the time that it showed at a moment of the machine's clock
+	pace     time.Duration
+}
+
+func newHurrying() *hurrying {
+	now := clock.System{}.Now()
+	return &hurrying{at: now, real: now, pace: 1}
+}
+
+// run makes the clock run pace times as fast as the machine's from now on.
+func (h *hurrying) run(pace time.Duration) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	real := h.System.Now()
+	h.at, h.real, h.pace = h.at.Add(h.pace*real.Sub(h.real)), real, pace
+}
+
+// Now returns the time.
+func (h *hurrying) Now() time.Time {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.at.Add(h.pace * h.System.Now().Sub(h.real))
+}
+
+// Sleep waits for d at the present pace.
+func (h *hurrying) Sleep(ctx context.Context, d time.Duration) error {
+	h.mu.Lock()
+	pace := h.pace
+	h.mu.Unlock()
+	return h.System.Sleep(ctx, d/pace)
+}
+
 // A recommendation is carried out over HTTP, through the function, the machine, the executor and the simulated cloud:
-// one person proposes, another one approves, it runs, and it is rolled back to the state before. A minute of the
-// service's clock is a tenth of a second.
+// one person proposes, another one approves, it runs, and it is rolled back to the state before. While it runs, a minute
+// of the service's clock is a tenth of a second.
 func TestARecommendationIsProposedApprovedCarriedOutAndRolledBack(t *testing.T) {
 	t.Parallel()
-	s := testenv.Start(t, testenv.Setup{Clock: clocktest.NewHurried(600)})
+	clk := newHurrying()
+	s := testenv.Start(t, testenv.Setup{Clock: clk})
 	ada := s.NewOwner("remedy@example.com")
 	ada.ConnectAccount("111122224444", testenv.FastCloud(60).WithoutBills().WithSetting("stopped", "0"))
 	bob := ada.InviteColleague("approver@example.com", "admin")
@@ -61,7 +103,9 @@ func TestARecommendationIsProposedApprovedCarriedOutAndRolledBack(t *testing.T) 
 	if w.Digest != dry.Digest {
 		t.Error("the approved digest is not that of the dry run")
 	}
+	clk.run(600)
 	awaitWorkflow(t, s, ada.Org, job.JobID, remediation.Succeeded)
+	clk.run(1)
 	ada.LogIn("remedy@example.com", ada.Org) // tokens have expired meanwhile
 	bob.LogIn("approver@example.com", ada.Org)
 	var now remedied
@@ -73,7 +117,9 @@ func TestARecommendationIsProposedApprovedCarriedOutAndRolledBack(t *testing.T) 
 	}
 
 	bob.Call(http.MethodPost, path+"/rollback", nil, nil)
+	clk.run(600)
 	awaitWorkflow(t, s, ada.Org, job.JobID, remediation.RolledBack)
+	clk.run(1)
 	ada.LogIn("remedy@example.com", ada.Org)
 	ada.Call(http.MethodGet, "/resources/"+r.ID, nil, &now)
 	ada.Call(http.MethodGet, "/recommendations/"+recID, nil, &rec)

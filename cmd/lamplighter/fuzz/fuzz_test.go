@@ -171,6 +171,9 @@ func succeeds(t *testing.T, s *probe.Service) map[string]bool {
 		"applyAutoscalerPolicy", "resumeAutoscalerPolicy", // needs a paused policy, or one that may be applied
 		// conditions in CEL with fixtures; members of own rules or of overrides; a plan of the rules in force
 		"createRecommendationRule", "updateRecommendationRule", "applyRecommendationRulePlan",
+		// need an open recommendation that can be carried out, another person, and a workflow that is not decided
+		"remediateRecommendation", "proposeRemediation", "approveRemediation", "rejectRemediation", "cancelRemediation",
+		"rollBackRemediation",
 		"redeliverWebhook",                                           // needs an ended delivery
 		"updateRecommendation",                                       // its members depend on its status
 		"getUnsubscribePage", "unsubscribe", "reportEventPlanStatus", // needs a signed link; for the executor only

@@ -46,6 +46,7 @@ var secretMembers = map[string]secretMember{
 	"updateCloudAccount cloudAccountID":  {stays: "another value than the account's own is refused"},
 	"updateCloudAccount provider":        {stays: "another value than the account's own is refused"},
 	"updateCloudAccount name":            {stays: noDestination},
+	"updateCloudAccount environment":     {stays: noDestination},
 	"updateCloudAccount permissionLevel": {stays: noDestination},
 	"updateCloudAccount regions":         {stays: "regions of the provider, whose hosts are the cloud's"},
 

@@ -3,6 +3,7 @@ package isolation
 import (
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"time"
 
@@ -52,10 +53,13 @@ func (w *sweep) snapshot(c *probe.Caller, e probe.Values) map[string]string {
 		if res.Code != http.StatusOK {
 			w.t.Errorf("GET %s of one's own: %d %s", path, res.Code, res.Body)
 		}
-		out[path] = res.Body.String()
+		out[path] = confirmed.ReplaceAllString(res.Body.String(), `"confirmedAt":null`)
 	}
 	return out
 }
+
+// confirmed is when a recommendation was evaluated last. The hourly evaluation moves it on.
+var confirmed = regexp.MustCompile(`"confirmedAt":"[^"]*"`)
 
 // volatile lists the operations whose answers change from one request to the next: reports that include current
 // savings, and exports, whose links are signed anew.

@@ -41,6 +41,7 @@ var realWaits = map[string]struct {
 	"cmd/lamplighter/cost/measure_test.go":         {4, "in a bubble of synctest, where no real time passes"},
 	"cmd/lamplighter/cost/measurecosts_test.go":    {4, "in a bubble of synctest, where no real time passes"},
 	"cmd/lamplighter/cost/measurerequests_test.go": {1, "in a bubble of synctest, where no real time passes"},
+	"cmd/lamplighter/e2e/remediation_test.go":      {1, "its clock hurries; the engine waits on it"},
 	"cmd/lamplighter/testenv/ahead.go":             {1, "what is done each minute keeps to the machine's clock"},
 	"cmd/lamplighter/testenv/people.go": {
 		1,

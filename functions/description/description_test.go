@@ -23,7 +23,8 @@ func mountGroup() (http.Handler, *rest.API) {
 	var api *rest.API
 	p := &platform.Platform{Settings: platform.Settings{Version: "v1.2.3"}}
 	h, api := rest.Mount(p, description.Operations(p, description.Source{
-		YAML: func() ([]byte, error) { return api.YAML(), nil }, JSON: func() ([]byte, error) { return api.JSON(), nil },
+		YAML: func() ([]byte, error) { return api.YAML(), nil },
+		JSON: func() ([]byte, error) { return api.JSON(), nil },
 	}))
 	return h, api
 }

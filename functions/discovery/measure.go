@@ -16,8 +16,9 @@ import (
 	"lamplighter.dev/shared/domain/measurement"
 )
 
-// Measuring replaces the parts of a share that collects the usage of the account's resources on one day or several. Resources with
-// UIDs greater than After are still to be measured. The first pass of an account after midnight has such a share.
+// Measuring replaces the parts of a share that collects the usage of the account's resources on one day or several.
+// Resources with UIDs greater than After are still to be measured. The first pass of an account after midnight has such
+// a share.
 type Measuring struct {
 	Day   time.Time              `json:"day"`            // its first moment
 	Days  int                    `json:"days,omitempty"` // up to and including Day; 0 is 1
@@ -54,8 +55,8 @@ func daysSince(last string, yesterday time.Time, resources int) int {
 	return max(min(days, mostBackfilled/max(resources, 1)), 1)
 }
 
-// measuringDue returns the share that measures yesterday and the days before it that were missed, unless that was done. An account that was never discovered
-// has nothing to measure.
+// measuringDue returns the share that measures yesterday and the days before it that were missed, unless that was done.
+// An account that was never discovered has nothing to measure.
 func (w *worker) measuringDue(ctx context.Context, in discovery.Input, a inventory.Account) ([]Share, error) {
 	if a.LastDiscoveredAt.IsZero() {
 		return nil, nil

@@ -24,7 +24,8 @@ func TestTheOrganizationAndItsSettings(t *testing.T) {
 		"updatedAt": "2026-03-10T09:30:30Z",
 		"currency":  "USD", "mcpEnabled": false, "defaultDashboard": nil, "savingsRealism": 0.7, "anomalyMinUSD": "1",
 		"retentionMonths": 13.0, "eventAllOrNothing": false, "attributionMonths": 13.0,
-		"requireMFA": false, "requiredTags": []any{}, "allowedRegions": []any{}, "minLogDays": 0.0, "autonomousRules": []any{},
+		"requireMFA": false, "requiredTags": []any{}, "allowedRegions": []any{}, "minLogDays": 0.0,
+		"autonomousRules": []any{},
 	}
 	same := func(after string) {
 		t.Helper()

@@ -53,8 +53,8 @@ const (
 		"rule does not name itself. "
 	people = "Rules in autonomousRules of the organization run at once for non-production resources. Otherwise " +
 		"another person decides within 24 hours: POST …/approve or …/reject. Then the executor checks everything " +
-		"again, stores the values before the change, makes it, watches the resource for 15 minutes, and gives the change " +
-		"back if its state does not last. "
+		"again, stores the values before the change, makes it, watches the resource for 15 minutes, and gives the " +
+		"change back if its state does not last. "
 	scoped = "A grant on teams or resources suffices if it covers every resource of the workflow. "
 )
 

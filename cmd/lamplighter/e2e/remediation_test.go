@@ -41,8 +41,8 @@ func newHurrying() *hurrying {
 func (h *hurrying) run(pace time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	real := h.System.Now()
-	h.at, h.real, h.pace = h.at.Add(h.pace*real.Sub(h.real)), real, pace
+	now := h.System.Now()
+	h.at, h.real, h.pace = h.at.Add(h.pace*now.Sub(h.real)), now, pace
 }
 
 // Now returns the time.
@@ -61,8 +61,8 @@ func (h *hurrying) Sleep(ctx context.Context, d time.Duration) error {
 }
 
 // A recommendation is carried out over HTTP, through the function, the machine, the executor and the simulated cloud:
-// one person proposes, another one approves, it runs, and it is rolled back to the state before. While it runs, a minute
-// of the service's clock is a tenth of a second.
+// one person proposes, another one approves, it runs, and it is rolled back to the state before. While it runs, a
+// minute of the service's clock is a tenth of a second.
 func TestARecommendationIsProposedApprovedCarriedOutAndRolledBack(t *testing.T) {
 	t.Parallel()
 	clk := newHurrying()

@@ -27,11 +27,14 @@ var demoAccounts = []struct {
 		Credentials: map[string]string{"size": "200", "facts": "complete"},
 	}},
 	{"Demo data", cloud.Account{
-		NativeID:    "210987654321",
-		Credentials: map[string]string{"size": "40", "seed": "2", "regions": "eu-central-1", "bills": "focus", "facts": "complete"},
+		NativeID: "210987654321",
+		Credentials: map[string]string{
+			"size": "40", "seed": "2", "regions": "eu-central-1", "bills": "focus", "facts": "complete",
+		},
 	}},
 	{"Demo clusters", cloud.Account{NativeID: "321098765432", Credentials: map[string]string{
-		"size": "60", "seed": "3", "regions": "eu-west-1", "kinds": "aws-ec2,kubernetes-*", "bills": "focus", "facts": "complete",
+		"size": "60", "seed": "3", "regions": "eu-west-1", "kinds": "aws-ec2,kubernetes-*", "bills": "focus",
+		"facts": "complete",
 	}}},
 }
 

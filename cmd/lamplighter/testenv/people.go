@@ -113,8 +113,8 @@ func (e *Env) Eventually(what string, done func() bool) {
 }
 
 // WaitSettled waits until no action, bulk action, discovery or import runs. It does not wait for erasures, for uploads
-// without a file, for plans before their event, for remediation workflows, or for rebuilds of costs, which start minutes
-// after a change. It reads the store, because an organization has only 100 requests a minute.
+// without a file, for plans before their event, for remediation workflows, or for rebuilds of costs, which start
+// minutes after a change. It reads the store, because an organization has only 100 requests a minute.
 func (e *Env) WaitSettled() {
 	e.t.Helper()
 	ctx, cancel := context.WithTimeout(table.Within(e.t.Context(), workqueue.Prefix), patience)

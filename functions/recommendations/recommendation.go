@@ -113,13 +113,13 @@ func newDetail(it *recommendation.Item, realism money.Amount) RecommendationDeta
 		AlternativeOf: rest.Optional(it.AlternativeOf), ConfirmedAt: rest.Optional(it.ConfirmedAt),
 		Reopened: it.Reopened, Plan: newPlan(it),
 		Savings: RecommendationSavings{
-			Gross: it.Savings.Gross.Fixed(2), Net: it.Saving.Fixed(2), Realistic: it.Saving.Mul(realism).Fixed(2),
-			Basis: rest.Optional(it.Savings.Basis),
+			Gross: recommendation.Counted(it.Savings.Gross).Fixed(2), Net: it.Saving.Fixed(2),
+			Realistic: it.Saving.Mul(realism).Fixed(2), Basis: rest.Optional(it.Savings.Basis),
 		},
 		History: make([]RecommendationEvent, len(it.History)),
 	}
 	if it.Realized != nil {
-		out.Savings.RealizedUSD = rest.Optional(it.Realized.USD.Fixed(2))
+		out.Savings.RealizedUSD = rest.Optional(recommendation.Counted(it.Realized.USD).Fixed(2))
 	}
 	if d := it.Dismissal; d != nil && it.Status == recommendation.Dismissed {
 		out.Dismissal = &RecommendationDismissal{

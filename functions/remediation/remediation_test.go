@@ -182,7 +182,7 @@ func TestRemediate_RunsWithoutApprovalWhereTheOrganizationAllowsTheRule(t *testi
 			f.Put(identity.OrganisationKey(apitest.Org), identity.OrganisationRecord{
 				ChosenPreferences: identity.ChosenPreferences{AutonomousRules: &c.rules},
 			})
-			f.recs[0] = f.recommend(0, ruleID, map[string]any{"res.env": c.env})
+			f.recs[0] = f.recommend(0, ruleID, map[string]any{"env": c.env})
 			job := apitest.Data[rest.Job](f.remediate(ada, 0, `{"parameters":{"scheduleID":"sch_1"}}`),
 				http.StatusAccepted)
 			f.Equal("status", job.Status, c.status)

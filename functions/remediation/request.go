@@ -193,10 +193,10 @@ func (s *service) targets(ctx context.Context, r *request) ([]domain.Target, err
 func newTarget(row *recommendation.Row, parameters map[string]string) domain.Target {
 	out := domain.Target{
 		RecID: row.ID, RuleID: row.RuleID, RuleVersion: row.RuleVersion, Title: row.Title, Risk: row.Risk,
-		SavingUSD: row.Savings.Net, ResourceID: row.ResourceID, ResourceUID: row.ResourceUID,
+		SavingUSD: recommendation.Counted(row.Savings.Net), ResourceID: row.ResourceID, ResourceUID: row.ResourceUID,
 		ResourceName: row.ResourceName, ResourceType: row.ResourceType, Provider: row.Provider,
 		CloudAccountID: row.CloudAccountID, Region: row.Region, Parameters: parameters, State: domain.Waiting,
-		NonProduction: row.Evidence.Values["res.env"] == "nonprod",
+		NonProduction: row.Evidence.Values["env"] == "nonprod",
 	}
 	if r := rule.ByID(row.RuleID); r != nil {
 		out.Verb = r.Verb

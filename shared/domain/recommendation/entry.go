@@ -101,6 +101,9 @@ func (e *entry) expired(at time.Time) bool {
 	}
 }
 
+// Counted returns a saving as lists and totals count it: in whole cents, towards zero.
+func Counted(a money.Amount) money.Amount { return money.FromScaled(cents(a), 2) }
+
 // cents returns a in whole cents, towards zero: what counts is never more than the bill.
 func cents(a money.Amount) int64 {
 	n, ok := a.Round(2).Scaled(2)

@@ -14,6 +14,7 @@ func TestAPass_CostsFewStatesAndUnits(t *testing.T) {
 	s := newFixture(t, settings{"size": "1000", "regions": "17", "stopped": "0"})
 	s.runPass(discovery.Succeeded)
 	s.clk.Advance(24 * time.Hour)
+	s.noteCollection()
 	s.runPass(discovery.Succeeded) // measures the day before, once a day
 	s.states.Store(0)
 	s.usage.sum = table.Usage{}

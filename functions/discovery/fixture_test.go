@@ -14,6 +14,7 @@ import (
 	"lamplighter.dev/shared/cloud/simulated"
 	"lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/measurement"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/foundation/clock"
@@ -102,6 +103,15 @@ func (s *fixture) setSettings(settings map[string]string) {
 	s.account.Sealed = apitest.Value(inventory.SealCredentials(s.ctx, s.Sealer,
 		inventory.SecretPlace(org, s.account.ID), settings))(s)
 	s.Put(inventory.AccountKey(org, s.account.ID), s.account)
+}
+
+// noteCollection notes that the metrics were collected up to two days ago: the next pass collects one day, and not the
+// fourteen of a new account, for which the hurried engine has too little time.
+func (s *fixture) noteCollection() {
+	s.Helper()
+	s.Must(measurement.New(s.Platform).NoteCollection(s.ctx, org, s.account.ID, measurement.Collection{
+		Day: measurement.DayOf(s.clk.Now().AddDate(0, 0, -2)),
+	}))
 }
 
 // startPass begins a pass, and end waits for its outcome.

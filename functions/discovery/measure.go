@@ -205,14 +205,13 @@ func (c *collector) askMeasures(ctx context.Context, of measureRequest, uids []s
 		}
 		return
 	}
-	for n := range of.days {
-		c.takeSeries(c.day.AddDate(0, 0, -n), uids, measures, got.Points)
-	}
+	c.takeSeries(of.days, uids, measures, got.Points)
 	c.sum.Series += len(got.Points)
 }
 
-// takeSeries adds a series for each metric of each resource. A series has no value if the provider has none.
-func (c *collector) takeSeries(day time.Time, uids []string, measures []cloud.Measure, points []cloud.Points) {
+// takeSeries adds a series for each metric of each resource on each of the last days. A series has no value if the
+// provider has none.
+func (c *collector) takeSeries(days int, uids []string, measures []cloud.Measure, points []cloud.Points) {
 	type which struct {
 		uid     string
 		measure int
@@ -223,7 +222,11 @@ func (c *collector) takeSeries(day time.Time, uids []string, measures []cloud.Me
 	}
 	for _, uid := range uids {
 		for i, m := range measures {
-			c.all[day] = append(c.all[day], measurement.NewSeries(uid, m, day, by[which{uid, i}]))
+			of := by[which{uid, i}]
+			for n := range days {
+				day := c.day.AddDate(0, 0, -n)
+				c.all[day] = append(c.all[day], measurement.NewSeries(uid, m, day, of))
+			}
 		}
 	}
 }

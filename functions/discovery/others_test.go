@@ -23,6 +23,7 @@ func TestEverythingElse_IsDiscoveredInOneScanARegion(t *testing.T) {
 		t.Errorf("%d types, a volume with facts %v; want those of every provider", len(kinds), volume)
 	}
 	s.clk.Advance(6 * time.Hour)
+	s.noteCollection()
 	if _, sum = s.runPass(discovery.Succeeded); sum.Unchanged != all {
 		t.Errorf("again: %+v; want nothing changed", sum)
 	}
@@ -38,6 +39,7 @@ func TestEverythingElse_WhatIsGoneIsTerminatedAndWhatWasNotReadStays(t *testing.
 		"denied": "simulated:ListOthers",
 	})
 	s.clk.Advance(6 * time.Hour)
+	s.noteCollection()
 	s.runPass(discovery.Partial)
 	if got := s.countKinds(); got["aws-ebs"] != before["aws-ebs"] || got["azure-vm"] != before["azure-vm"] ||
 		got["aws-ec2"] != 0 {

@@ -40,9 +40,9 @@ func (e *evaluation) measureApplied(ctx context.Context) error {
 }
 
 // realized returns the saving of a month that the bills show for an applied recommendation: the cost of the 7 days
-// before less that of the 7 days after, as 30 days, and no more than the resource cost. It returns false if the days are
-// not settled, the bills do not name the resource, the cost has not fallen, the saving arises at other resources, or it
-// was measured already.
+// before less that of the 7 days after, as 30 days, and no more than the resource cost. It returns false if the days
+// are not settled, the bills do not name the resource, the cost has not fallen, the saving arises at other resources,
+// or it was measured already.
 func (b *bills) realized(row *recommendation.Row, now time.Time) (recommendation.Realized, bool) {
 	none := recommendation.Realized{}
 	applied, from := row.LastApplied().UTC().Truncate(day), b.from[row.CloudAccountID]

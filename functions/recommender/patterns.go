@@ -66,7 +66,8 @@ func measuresOf(namespace, statistic, received, sent string) [2]cloud.Measure {
 
 // hourlyLoad is the use of a machine in an hour: its processor in percent and its network in bytes per second.
 type hourlyLoad struct {
-	At           time.Time
+	Day, Hour    int // the day of the window, from 0, and the hour of the day
+	Weekday      int // from Sunday, 0
 	CPU, Network float64
 }
 
@@ -81,17 +82,16 @@ func eachLoad(kind string, h measurement.History, w measurement.Window, do func(
 	}
 	measured := of.measured(h)
 	expected, found := 0, 0
-	for ; start.Before(w.End); start = start.AddDate(0, 0, 1) {
-		day := measured.day(start)
+	for n := 0; start.Before(w.End); n, start = n+1, start.AddDate(0, 0, 1) {
+		day, weekday := measured.day(start), int(start.Weekday())
 		for hour := range 24 {
-			at := start.Add(time.Duration(hour) * time.Hour)
-			if isOff(w, at) {
+			if len(w.Off) > 0 && isOff(w, start.Add(time.Duration(hour)*time.Hour)) {
 				continue
 			}
 			expected++
 			if one, ok := day.at(hour); ok {
 				found++
-				one.At = at
+				one.Day, one.Weekday, one.Hour = n, weekday, hour
 				do(one)
 			}
 		}
@@ -118,8 +118,10 @@ type dayLoad struct {
 
 func (m *measuredLoad) day(at time.Time) dayLoad {
 	out := dayLoad{load: m.load, collected: true}
+	var name [len(time.DateOnly)]byte
+	day := at.UTC().AppendFormat(name[:0], time.DateOnly)
 	for i := range m.days {
-		values, collected := measurement.HoursOf(m.days[i], at)
+		values, collected := m.days[i][string(day)]
 		out.values[i], out.collected = values, out.collected && collected
 	}
 	return out
@@ -157,9 +159,9 @@ func countLowDays(kind string, h measurement.History, w measurement.Window) (flo
 	days := 0
 	var day dailyUse
 	known := eachLoad(kind, h, w, func(l hourlyLoad) {
-		if l.At.YearDay() != day.yearDay {
+		if l.Day != day.number {
 			days += day.low()
-			day = dailyUse{yearDay: l.At.YearDay()}
+			day = dailyUse{number: l.Day}
 		}
 		day.hours++
 		day.cpu, day.bytes = day.cpu+l.CPU, day.bytes+l.Network*3600
@@ -169,8 +171,8 @@ func countLowDays(kind string, h measurement.History, w measurement.Window) (flo
 
 // dailyUse is the use of a machine on a day: the sum of the percentages and of the bytes of its known hours.
 type dailyUse struct {
-	yearDay, hours int
-	cpu, bytes     float64
+	number, hours int
+	cpu, bytes    float64
 }
 
 // low returns 1 for a day of low use, and 0 for another day or one without a known hour.
@@ -189,7 +191,7 @@ const idlePercent = 5
 func countIdleHours(kind string, h measurement.History, w measurement.Window) (float64, bool) {
 	var busy, measured [weekDays * 24]bool
 	known := eachLoad(kind, h, w, func(l hourlyLoad) {
-		n := int(l.At.Weekday())*24 + l.At.Hour()
+		n := l.Weekday*24 + l.Hour
 		measured[n] = true
 		busy[n] = busy[n] || l.CPU >= idlePercent || l.Network >= idleBytesPerSecond
 	})

@@ -10,6 +10,7 @@ import (
 	"lamplighter.dev/shared/domain/recommendation"
 	"lamplighter.dev/shared/domain/remediation"
 	"lamplighter.dev/shared/engine/workflow"
+	"lamplighter.dev/shared/foundation/fault"
 )
 
 // remediator returns the runner of remediation workflows. Their stops and starts are actions of this executor.
@@ -27,8 +28,12 @@ func (e *Executor) remediator() *remediating.Runner {
 func (e *Executor) connectTarget(
 	ctx context.Context, org string, a inventory.Account, t *remediation.Target,
 ) (cloud.Conn, error) {
-	r := &run{e: e, in: execution.RunInput{Org: org}, account: a}
-	r.kind, _ = e.providers.Kind(t.Provider, t.ResourceType)
+	kind, known := e.providers.Kind(t.Provider, t.ResourceType)
+	if !known {
+		return nil, fault.New(fault.Invalid, "resource %s: provider %s has no type %s that can be changed",
+			t.ResourceUID, t.Provider, t.ResourceType)
+	}
+	r := &run{e: e, in: execution.RunInput{Org: org}, account: a, kind: kind}
 	return r.connectAccount(ctx)
 }
 

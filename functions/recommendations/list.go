@@ -105,17 +105,9 @@ func newRecommendation(it *recommendation.Item) Recommendation {
 		Severity: it.Severity, Title: it.Title, Reason: it.Reason, SavingsUSD: it.Saving.Fixed(2), Effort: it.Effort,
 		Risk: it.Risk, Status: it.Status, CreatedAt: it.CreatedAt, UpdatedAt: it.UpdatedAt,
 		Evidence: RecommendationEvidence{
-			Values: filled(e.Values), Thresholds: filled(e.Thresholds), Window: rest.Optional(e.Window),
+			Values: rest.NonNilMap(e.Values), Thresholds: rest.NonNilMap(e.Thresholds), Window: rest.Optional(e.Window),
 			Points: e.Points, Rule: e.Rule, RuleVersion: e.RuleVersion,
 			PriceVersion: rest.Optional(e.PriceVersion), At: e.At,
 		},
 	}
-}
-
-// filled returns the map, or an empty one for nil.
-func filled(m map[string]any) map[string]any {
-	if m == nil {
-		return map[string]any{}
-	}
-	return m
 }

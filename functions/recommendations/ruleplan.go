@@ -236,8 +236,9 @@ func newPlanRule(r *recommendation.RulePlanResult) RulePlanRule {
 	for i := range r.Samples {
 		o := &r.Samples[i]
 		out.Samples[i] = PlanSample{
-			o.Effect, o.ResourceID, o.ResourceUID, o.ResourceName, o.AccountID, o.Severity, o.Reason, filled(o.Values),
-			filled(o.Thresholds), o.NetUSD.Fixed(2),
+			o.Effect, o.ResourceID, o.ResourceUID, o.ResourceName, o.AccountID, o.Severity, o.Reason,
+			rest.NonNilMap(o.Values),
+			rest.NonNilMap(o.Thresholds), o.NetUSD.Fixed(2),
 		}
 	}
 	for i, d := range r.Days {

@@ -58,7 +58,7 @@ type RuleOverride struct {
 
 func newOverride(o *rule.BuiltInOverride) RuleOverride {
 	return RuleOverride{
-		o.Scope, rest.Optional(o.ScopeID), o.Enabled, rest.Optional(o.Severity), filled(o.Params),
+		o.Scope, rest.Optional(o.ScopeID), o.Enabled, rest.Optional(o.Severity), rest.NonNilMap(o.Params),
 		filledList(o.Excludes),
 	}
 }

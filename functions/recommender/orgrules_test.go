@@ -15,7 +15,7 @@ import (
 	"lamplighter.dev/shared/testkit/inventorytest"
 )
 
-// govern puts a document into force, and removes what it does not have.
+// govern replaces all own rules and overrides by those of a document.
 func (f *fixture) govern(d rule.Document) {
 	f.Helper()
 	s := recommendation.New(f.Platform)

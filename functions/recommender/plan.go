@@ -101,13 +101,13 @@ func (r *planRun) readChanges(ctx context.Context) error {
 	r.changed = map[string]time.Time{}
 	err := r.inventory.EachIndexed(ctx, r.org, func(res inventory.IndexedResource) {
 		if recommendation.CoversType(r.plan.Types, res.Type) {
-			r.changed[res.UID] = later(res.ChangedAt, res.StatusAt)
+			r.changed[res.UID] = laterOf(res.ChangedAt, res.StatusAt)
 		}
 	})
 	return fault.Wrap("read the changes of the resources of "+r.org, err)
 }
 
-func later(a, b time.Time) time.Time {
+func laterOf(a, b time.Time) time.Time {
 	if a.After(b) {
 		return a
 	}

@@ -45,7 +45,7 @@ func sizeFact(of func(sizing.Size) any) func(*subject) (any, condition.Reason) {
 		if serverless, _ := s.facts.Value("serverless").(bool); serverless && s.Type == cloud.AWSAurora {
 			return of(sizing.Size{}), "" // its capacity is no machine's
 		}
-		size, known := sizing.Of(vendorOf(s.Type), s.machine().Class)
+		size, known := sizing.FindSize(vendorOf(s.Type), s.machine().Class)
 		if !known {
 			return nil, unsized
 		}

@@ -70,7 +70,7 @@ func (t *ruleTally) addEffect(before, after *planFinding) {
 	case was && !is:
 		t.Closed++
 		t.sample(recommendation.SampleClosed, before)
-	case was && differ(before, after):
+	case was && showsOther(before, after):
 		t.Changed++
 		t.sample(recommendation.SampleChanged, after)
 	case was:
@@ -80,8 +80,8 @@ func (t *ruleTally) addEffect(before, after *planFinding) {
 
 func isTrue(f *planFinding) bool { return f != nil && f.Outcome == recommendation.True }
 
-// differ reports whether two true findings show another severity or saving.
-func differ(a, b *planFinding) bool {
+// showsOther reports whether two true findings show another severity or saving.
+func showsOther(a, b *planFinding) bool {
 	return a.Severity != b.Severity || a.Savings.Net.Cmp(b.Savings.Net) != 0 ||
 		a.Savings.Gross.Cmp(b.Savings.Gross) != 0 || a.Title != b.Title
 }

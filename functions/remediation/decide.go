@@ -54,7 +54,7 @@ func (s *service) checkHolds(ctx context.Context, w *domain.Workflow, policies .
 		return err
 	}
 	for i, policy := range policies {
-		if !covers(sets[i], resourcesOf(w)) {
+		if !coversAll(sets[i], resourcesOf(w)) {
 			return fault.New(fault.Denied, "permission denied: %s is needed on every resource of workflow %s", policy,
 				w.ID)
 		}
@@ -105,7 +105,7 @@ func (s *service) checkCurrent(ctx context.Context, w *domain.Workflow) error {
 		return err
 	}
 	if err = got.First(); err != nil {
-		return fault.NewWithCause(stale(fault.KindOf(err)), err, "%s", fault.Message(err))
+		return fault.NewWithCause(conflictInstead(fault.KindOf(err)), err, "%s", fault.Message(err))
 	}
 	for i := range got.Targets {
 		if got.Targets[i].Plan.Digest != w.Targets[i].Plan.Digest {
@@ -117,9 +117,9 @@ func (s *service) checkCurrent(ctx context.Context, w *domain.Workflow) error {
 	return nil
 }
 
-// stale returns the kind of the answer for a workflow that cannot be carried out any more: what was possible when it
-// was proposed and is not now is a conflict.
-func stale(kind fault.Kind) fault.Kind {
+// conflictInstead returns the kind of the answer for a workflow that cannot be carried out any more: what was possible
+// when it was proposed and is not now is a conflict.
+func conflictInstead(kind fault.Kind) fault.Kind {
 	if kind == fault.Invalid || kind == fault.NotFound {
 		return fault.Conflict
 	}
@@ -174,5 +174,5 @@ func (s *service) rollBack(ctx context.Context, in *workflowInput) (rest.Job, er
 		return rest.Job{}, err
 	}
 	s.noteAfter(ctx, &w)
-	return job(&w), s.start(ctx, &w)
+	return newJob(&w), s.start(ctx, &w)
 }

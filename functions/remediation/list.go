@@ -62,7 +62,7 @@ func (s *service) list(ctx context.Context, in *listInput) (rest.List[WorkflowSu
 	}
 	now := s.p.Clock.Now()
 	all = slices.DeleteFunc(all, func(l domain.Line) bool {
-		return !covers(sees[0], l.ResourceIDs) ||
+		return !coversAll(sees[0], l.ResourceIDs) ||
 			len(in.Status) > 0 && !slices.Contains(in.Status, string(l.StatusAt(now)))
 	})
 	slices.Reverse(all) // oldest first, so that equal times keep their order in both directions
@@ -87,8 +87,8 @@ func (s *service) sets(ctx context.Context, policies ...string) ([]inventory.Res
 	return s.inventory.ResourceSets(ctx, c.Org, scopes...)
 }
 
-// covers reports whether a set has all of the resources.
-func covers(set inventory.ResourceSet, ids []string) bool {
+// coversAll reports whether a set has all of the resources.
+func coversAll(set inventory.ResourceSet, ids []string) bool {
 	return set.All() || len(ids) > 0 && !slices.ContainsFunc(ids, func(id string) bool { return !set.Has(id) })
 }
 
@@ -111,7 +111,7 @@ func (s *service) visible(ctx context.Context, workflowID string) (domain.Workfl
 		return w, err
 	}
 	sees, err := s.sets(ctx, reading)
-	if err == nil && !covers(sees[0], resourcesOf(&w)) {
+	if err == nil && !coversAll(sees[0], resourcesOf(&w)) {
 		err = domain.Missing(workflowID)
 	}
 	if err != nil {

@@ -99,7 +99,7 @@ func (s *service) create(ctx context.Context, r *request, targets []domain.Targe
 	if allowed {
 		err = s.start(ctx, &w)
 	}
-	return job(&w), err
+	return newJob(&w), err
 }
 
 // allows reports whether the organization lets the rules of targets run without approval. They must be marked
@@ -124,7 +124,7 @@ func (s *service) person(c identity.Caller) domain.Person {
 	return domain.Person{User: c.User, Email: c.Email, At: s.p.Clock.Now()}
 }
 
-func job(w *domain.Workflow) rest.Job {
+func newJob(w *domain.Workflow) rest.Job {
 	return rest.Job{JobID: w.ID, Status: string(w.Status), StatusURL: workflows + "/" + w.ID}
 }
 
@@ -179,9 +179,9 @@ func (s *service) targets(ctx context.Context, r *request) ([]domain.Target, err
 		row, there := rows[id]
 		ids := []string{row.ResourceID}
 		switch {
-		case !there || row.Status == recommendation.Candidate || !covers(sets[0], ids) && !covers(sets[1], ids):
+		case !there || row.Status == recommendation.Candidate || !coversAll(sets[0], ids) && !coversAll(sets[1], ids):
 			return nil, fault.New(fault.NotFound, "recommendation %.64q does not exist", id)
-		case !covers(sets[0], ids):
+		case !coversAll(sets[0], ids):
 			return nil, fault.New(fault.Denied, "permission denied: %s is needed on the resource of recommendation %s",
 				r.policy, id)
 		}

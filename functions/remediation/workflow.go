@@ -124,7 +124,7 @@ func newTargets(targets []domain.Target) []WorkflowTarget {
 		out[i] = WorkflowTarget{
 			RecommendationID: t.RecID, RuleID: t.RuleID, Title: t.Title, ResourceID: t.ResourceID,
 			ResourceUID: t.ResourceUID, ResourceName: t.ResourceName, ResourceType: t.ResourceType,
-			CloudAccountID: t.CloudAccountID, Region: t.Region, Verb: t.Verb, Parameters: filled(t.Parameters),
+			CloudAccountID: t.CloudAccountID, Region: t.Region, Verb: t.Verb, Parameters: rest.NonNilMap(t.Parameters),
 			Risk: t.Risk, SavingsUSD: t.SavingUSD.Fixed(2), Plan: newPlan(&t.Plan), Status: t.State,
 			Message: rest.Optional(t.Message), ActionID: rest.Optional(t.ActionID),
 			UndoActionID: rest.Optional(t.UndoID),
@@ -135,15 +135,8 @@ func newTargets(targets []domain.Target) []WorkflowTarget {
 
 func newPlan(p *domain.Plan) WorkflowPlan {
 	return WorkflowPlan{
-		Calls: append([]string{}, p.Calls...), Before: filled(p.Before), After: filled(p.After), Undo: p.Undo,
+		Calls: append([]string{}, p.Calls...), Before: rest.NonNilMap(p.Before), After: rest.NonNilMap(p.After),
+		Undo:       p.Undo,
 		UndoLimits: append([]string{}, p.Limits...), WatchSeconds: int(p.Watch / time.Second), Digest: p.Digest,
 	}
-}
-
-// filled returns the map, or an empty one for nil.
-func filled(m map[string]string) map[string]string {
-	if m == nil {
-		return map[string]string{}
-	}
-	return m
 }

@@ -48,7 +48,7 @@ func (r *Runner) await(ctx context.Context, w *remediation.Workflow, i int) (tim
 	switch {
 	case w.Canceller.User != "":
 		return time.Time{}, r.set(ctx, w, i, remediation.LeftAlone, "the workflow was cancelled")
-	case stops(w):
+	case stopsRest(w):
 		return time.Time{}, r.set(ctx, w, i, remediation.LeftAlone, "not begun: too many targets before it failed")
 	case !mayBegin(w, i):
 		return time.Time{}, nil // the next step is that of another target
@@ -56,8 +56,8 @@ func (r *Runner) await(ctx context.Context, w *remediation.Workflow, i int) (tim
 	return r.begin(ctx, w, i)
 }
 
-// stops reports whether no further target of a workflow begins: the first one failed, or a tenth of all.
-func stops(w *remediation.Workflow) bool {
+// stopsRest reports whether no further target of a workflow begins: the first one failed, or a tenth of all.
+func stopsRest(w *remediation.Workflow) bool {
 	failed := w.Count(remediation.Broken, remediation.Undoing, remediation.Undone)
 	first := w.Targets[0].State
 	return failed*10 >= len(w.Targets) && failed > 0 || first.IsFinal() && first != remediation.Done
@@ -204,11 +204,12 @@ func (r *Runner) follow(ctx context.Context, w *remediation.Workflow, i int) (ti
 	case p.broken == "":
 		return r.pause(t.CalledAt), nil
 	}
-	return time.Time{}, r.end(ctx, w, i, broken(p))
+	return time.Time{}, r.end(ctx, w, i, editBroken(p))
 }
 
-// broken returns the edit of a target whose change or validation failed: it is given back unless nothing was changed.
-func broken(p progress) func(*remediation.Target) {
+// editBroken returns the edit of a target whose change or validation failed: it is given back unless nothing was
+// changed.
+func editBroken(p progress) func(*remediation.Target) {
 	return func(t *remediation.Target) {
 		t.State, t.Message = remediation.Undoing, p.broken
 		if p.unchanged {
@@ -235,7 +236,7 @@ func (r *Runner) watch(ctx context.Context, w *remediation.Workflow, i int) (tim
 		p = progress{broken: "validation: " + reasonOf(err)}
 	}
 	if p.broken != "" {
-		return time.Time{}, r.save(ctx, w, i, broken(p))
+		return time.Time{}, r.save(ctx, w, i, editBroken(p))
 	}
 	if err = r.settle(ctx, w, t, recommendation.Applied, "remediation workflow "+w.ID+" carried it out"); err != nil {
 		return time.Time{}, err

@@ -14,7 +14,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// progress is what a look at a change has found.
+// progress is the state of a change that is under way, as its last read shows it.
 type progress struct {
 	reached bool   // the wanted values, or the values before, are there
 	broken  string // why they will not be; empty while they may still come

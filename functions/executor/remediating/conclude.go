@@ -10,13 +10,13 @@ import (
 
 // conclude ends a workflow of which nothing is under way.
 func (r *Runner) conclude(ctx context.Context, w *remediation.Workflow) error {
-	to, why := ending(w)
+	to, why := lastStatus(w)
 	_, err := r.store().Move(ctx, *w, remediation.Change{To: to, By: remediation.Executor, Why: why})
 	return err
 }
 
-// ending returns the last status of a workflow by its targets, and why.
-func ending(w *remediation.Workflow) (remediation.Status, string) {
+// lastStatus returns the last status of a workflow by its targets, and why.
+func lastStatus(w *remediation.Workflow) (remediation.Status, string) {
 	all, ok, undone := len(w.Targets), w.Count(remediation.Done), w.Count(remediation.Undone)
 	why := ""
 	changed := false

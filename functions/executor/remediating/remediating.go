@@ -80,7 +80,7 @@ func (r *Runner) step(ctx context.Context, w *remediation.Workflow) (Result, err
 	return done, nil
 }
 
-// expire ends a proposal that nobody decided in time.
+// expire ends a proposal whose 24 hours are over without a decision.
 func (r *Runner) expire(ctx context.Context, w *remediation.Workflow) (Result, error) {
 	if w.StatusAt(r.Clock.Now()) != remediation.Expired {
 		return Result{At: w.ExpiresAt}, nil
@@ -154,7 +154,7 @@ func refusal(approved, now *remediation.Target, problem *remediation.Problem) (s
 	return "", nil
 }
 
-// fail ends a workflow of which nothing has begun.
+// fail ends a workflow before its first change.
 func (r *Runner) fail(ctx context.Context, w *remediation.Workflow, why string) error {
 	_, err := r.store().Move(ctx, *w, remediation.Change{
 		To: remediation.Failed, By: remediation.Executor, Why: why,

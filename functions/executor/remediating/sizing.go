@@ -158,8 +158,8 @@ func withSizes(live cloud.Autoscaling, sizes map[string]string) (cloud.Autoscali
 	return out, nil
 }
 
-// has reports whether a group has sizes. The provider may move the desired size between the bounds by itself.
-func has(live cloud.Autoscaling, sizes map[string]string, withDesired bool) bool {
+// hasSizes reports whether a group has sizes. The provider may move the desired size between the bounds by itself.
+func hasSizes(live cloud.Autoscaling, sizes map[string]string, withDesired bool) bool {
 	is := sizesOf(live)
 	for name, n := range sizes {
 		if name == string(remediation.DesiredBound) && (!withDesired || live.SizedByProvider) {
@@ -177,7 +177,7 @@ func (s *sizing) look(ctx context.Context) (progress, error) {
 	switch {
 	case err != nil:
 		return progress{}, err
-	case has(live, s.t.Plan.After, s.t.ReachedAt.IsZero()):
+	case hasSizes(live, s.t.Plan.After, s.t.ReachedAt.IsZero()):
 		return progress{reached: true}, nil
 	case !s.t.ReachedAt.IsZero():
 		return progress{broken: "validation: somebody has set its sizes to " + sizesText(sizesOf(live))}, nil
@@ -187,7 +187,7 @@ func (s *sizing) look(ctx context.Context) (progress, error) {
 	return progress{
 		broken: "the call had no effect for " + patience.String() + ", and was not repeated: the sizes are " +
 			sizesText(sizesOf(live)),
-		unchanged: has(live, s.t.Plan.Before, true),
+		unchanged: hasSizes(live, s.t.Plan.Before, true),
 	}, nil
 }
 
@@ -210,7 +210,7 @@ func (s *sizing) back(ctx context.Context, c remediation.Capture) (progress, err
 	}
 	asked, waited := !s.t.UndoneAt.IsZero(), s.r.Clock.Now().Sub(s.t.UndoneAt)
 	switch {
-	case has(live, c.Before, true):
+	case hasSizes(live, c.Before, true):
 		return progress{reached: true}, nil
 	case !ownSizes(live, &s.t.Plan):
 		return progress{

@@ -21,6 +21,14 @@ type Raw struct {
 // answer is the answer that huma gets: a function that writes, so that huma changes neither envelope nor bytes.
 type answer struct{ Body func(huma.Context) }
 
+// NonNilMap returns m, or an empty map for nil: an answer has an object in its place, and not null.
+func NonNilMap[K comparable, V any](m map[K]V) map[K]V {
+	if m == nil {
+		return map[K]V{}
+	}
+	return m
+}
+
 // Optional returns nil if v is zero, so that a member of an answer is null.
 func Optional[T comparable](v T) *T {
 	var zero T

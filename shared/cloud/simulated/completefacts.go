@@ -62,7 +62,7 @@ func (s *settings) completeCluster(n node, r *cloud.Resource, weak bool) cloud.F
 	}
 }
 
-// scaleOf returns the facts about the number of instances of what is scaled.
+// scaleOf adds the facts min_size, max_size and desired of a group or service.
 func scaleOf(r *cloud.Resource, facts cloud.Facts) cloud.Facts {
 	for fact, field := range map[string]string{"min_size": "min", "max_size": "max", "desired": "desired"} {
 		facts[fact] = float64(r.Capacity[field])

@@ -48,7 +48,7 @@ type RulePlanTotal struct {
 // BacktestSpan names the days, months and resources of a backtest, as far as they are stored.
 type BacktestSpan struct {
 	Days      []string `json:"days,omitempty"` // evaluated, oldest first: 2026-03-01
-	Measured  string   `json:"measured"`       // the first day of which metrics are stored; empty without metrics
+	Measured  string   `json:"measured"`       // the first day with stored metrics; empty if no rule reads metrics
 	Months    []string `json:"months,omitempty"`
 	Resources int      `json:"resources"` // of these days, at most MaxBacktested for each type
 }

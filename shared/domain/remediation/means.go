@@ -131,18 +131,19 @@ func SizesOf(r *rule.Rule, kind string, parameters map[string]string) (map[Bound
 func CheckParameters(m Means, parameters map[string]string) error {
 	for name, value := range parameters {
 		if !slices.Contains(m.Needs, name) {
-			return errParameter("parameters."+name, value, "leave it out: the verb "+string(m.Verb)+takes(m.Needs))
+			return errParameter("parameters."+name, value,
+				"leave it out: the verb "+string(m.Verb)+describeNeeds(m.Needs))
 		}
 	}
 	for _, name := range m.Needs {
 		if parameters[name] == "" {
-			return errParameter("parameters."+name, "", "send it: the verb "+string(m.Verb)+takes(m.Needs))
+			return errParameter("parameters."+name, "", "send it: the verb "+string(m.Verb)+describeNeeds(m.Needs))
 		}
 	}
 	return nil
 }
 
-func takes(names []string) string {
+func describeNeeds(names []string) string {
 	if len(names) == 0 {
 		return " takes no parameters here"
 	}

@@ -43,7 +43,7 @@ type Workflow struct {
 	// Proposal is set if the requester holds remediation:write only: the approver needs remediation:execute.
 	Proposal  bool      `json:"proposal,omitempty"`
 	Targets   []Target  `json:"targets"` // the first one is changed and validated before the others begin
-	Digest    string    `json:"digest"`  // of the plans of all targets: what is approved
+	Digest    string    `json:"digest"`  // hash of the plans of all targets; the approver approves this hash
 	Steps     Steps     `json:"steps"`
 	History   []Event   `json:"history"` // oldest first
 	Requester Person    `json:"requester"`
@@ -66,7 +66,7 @@ type Person struct {
 	At    time.Time `json:"at"`
 }
 
-// Rollback is a request of a person to give back what a workflow changed.
+// Rollback is a person's request to restore the values that the resources had before the workflow.
 type Rollback struct {
 	Person
 	Ended bool   `json:"ended,omitempty"`

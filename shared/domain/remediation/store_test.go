@@ -55,7 +55,7 @@ func (f *fixture) proposed(n int) Workflow {
 	return apitest.Value(f.store.Create(f.In(org), w))(f)
 }
 
-// in stores a workflow in a status, whatever way leads there.
+// in stores a workflow that has a status, without the transitions before it.
 func (f *fixture) in(s Status) Workflow {
 	f.Helper()
 	w := Workflow{ID: "rem_01k6v0e4y0c2b7m9q8r5t3w1xz", Org: org, Status: s, CreatedAt: f.Clock.Now()}

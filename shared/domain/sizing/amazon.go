@@ -17,7 +17,8 @@ var localDisks = map[string]bool{
 	"d": true, "h": true, "hs": true, "i": true, "im": true, "is": true,
 }
 
-// irreplaceable are families with accelerators, FPGAs or other hardware of which each generation is another kind.
+// irreplaceable lists the families with accelerators or FPGAs. Their generations have different hardware, so none
+// replaces another.
 var irreplaceable = map[string]bool{"inf": true, "trn": true, "dl": true, "vt": true, "f": true, "mac": true}
 
 // placeAmazon sets the series of a type of EC2. Machines of a series have the same family, features and variant.

@@ -63,13 +63,13 @@ func (m *machine) replaces(present *machine) bool {
 		return false
 	}
 	sameSize := m.VCPU == present.VCPU || m.label != "" && m.label == present.label
-	return sameSize && fits(&present.Size, &m.Size)
+	return sameSize && isEnough(&present.Size, &m.Size)
 }
 
 // mostMemory is how many times the memory of a machine an equivalent may have.
 const mostMemory = 2
 
-// fits reports whether a size has at least the vCPUs and the memory of another, and not much more memory.
-func fits(need, has *Size) bool {
+// isEnough reports whether a size has at least the vCPUs and the memory of another, and not much more memory.
+func isEnough(need, has *Size) bool {
 	return has.VCPU >= need.VCPU && has.GiB >= need.GiB && has.GiB <= need.GiB*mostMemory
 }

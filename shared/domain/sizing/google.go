@@ -44,7 +44,7 @@ var googleReplacements = map[Wanted]map[string][]string{
 // googleEquivalents returns the machine types that can replace one of Google. Custom machines and those with a shared
 // core have none.
 func googleEquivalents(class string, w Wanted) ([]string, bool) {
-	size, known := Of("gcp", class)
+	size, known := FindSize("gcp", class)
 	if !known {
 		return nil, false
 	}
@@ -56,7 +56,7 @@ func googleEquivalents(class string, w Wanted) ([]string, bool) {
 	for _, series := range googleReplacements[w][shape.Family] {
 		for kind, cores := range googleSeries[series] {
 			name := fmt.Sprintf("%s-%s-%d", series, kind, int(size.VCPU))
-			if other, _ := Of("gcp", name); slices.Contains(cores, int(size.VCPU)) && fits(&size, &other) {
+			if other, _ := FindSize("gcp", name); slices.Contains(cores, int(size.VCPU)) && isEnough(&size, &other) {
 				out = append(out, name)
 			}
 		}

@@ -26,9 +26,9 @@ type Size struct {
 	Shared bool // its vCPUs are a part of a core: the f1, g1 and e2 machines of Google
 }
 
-// Of returns the size of a machine type of a provider. It returns false for a type that the catalogue does not have.
+// FindSize returns the size of a machine type of a provider. It returns false for a type that is not in the catalogue.
 // Types of databases and caches, such as db.m5.large and m5.large.search, have the size of their machine.
-func Of(provider, class string) (Size, bool) {
+func FindSize(provider, class string) (Size, bool) {
 	if provider == "gcp" {
 		return googleSize(class)
 	}

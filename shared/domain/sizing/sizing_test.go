@@ -26,7 +26,7 @@ func TestOf_ReturnsTheSizeOfAType(t *testing.T) {
 		{"gcp", "e2-micro", Size{VCPU: 2, GiB: 1, Shared: true}},
 		{"gcp", "f1-micro", Size{VCPU: 1, GiB: 0.6, Shared: true}},
 	} {
-		if got, known := Of(c.provider, c.class); !known || got != c.want {
+		if got, known := FindSize(c.provider, c.class); !known || got != c.want {
 			t.Errorf("%s: %+v (known %v), want %+v", c.class, got, known, c.want)
 		}
 	}
@@ -42,7 +42,7 @@ func TestOf_LeavesUnknownTypesUnknown(t *testing.T) {
 		{"gcp", "a2-highgpu-1g"},
 		{"simulated", "m5.large"},
 	} {
-		if got, known := Of(class[0], class[1]); known {
+		if got, known := FindSize(class[0], class[1]); known {
 			t.Errorf("%s has the size %+v", class, got)
 		}
 		if got, known := Equivalents(class[0], class[1], Newer); known {
@@ -116,11 +116,11 @@ func TestEquivalents_HaveTheSameSize(t *testing.T) {
 func TestEquivalents_AreNeverSmaller(t *testing.T) {
 	pairs := 0
 	for key := range readCatalogue().machines {
-		size, _ := Of(key[0], key[1])
+		size, _ := FindSize(key[0], key[1])
 		for _, w := range []Wanted{Newer, AnyNewer, Arm, AMD} {
 			types, _ := Equivalents(key[0], key[1], w)
 			for _, name := range types {
-				other, known := Of(key[0], name)
+				other, known := FindSize(key[0], name)
 				if !known || name == key[1] || other.VCPU < size.VCPU || other.GiB < size.GiB || other.GPUs > 0 ||
 					(w == Newer || w == AMD) && other.Arm != size.Arm || w == Arm && (!other.Arm || size.Arm) {
 					t.Errorf("%s %+v is no equivalent of %s %+v", name, other, key[1], size)

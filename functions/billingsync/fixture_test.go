@@ -47,20 +47,18 @@ var (
 	native = "100000000002"
 )
 
-// speed is that of the engine: a second of its clock is five milliseconds.
-const speed = 200
-
 // fixture is the operations in front of a simulated cloud that bills, with the machines of discovery and of bills
 // behind them.
 type fixture struct {
 	*apitest.Fixture
-	clk    *clock.Manual
-	racer  *costRacer
-	store  *table.FaultyStore
-	worker workflow.Handler
-	engine *workflow.Embedded
-	inbox  *archive.FolderInbox
-	gate   sync.RWMutex // held by a test to hold up the tasks of the machine
+	clk     *clock.Manual
+	leaping *clocktest.Leaping // clk as the clock of the engine
+	racer   *costRacer
+	store   *table.FaultyStore
+	worker  workflow.Handler
+	engine  *workflow.Embedded
+	inbox   *archive.FolderInbox
+	gate    sync.RWMutex // held by a test to hold up the tasks of the machine
 }
 
 // gated is the worker behind the gate.
@@ -79,7 +77,7 @@ func newFixture(t *testing.T) *fixture {
 func newFixtureWith(t *testing.T, more cloud.Providers) *fixture {
 	t.Helper()
 	clk := clock.NewManual(noon)
-	s := &fixture{Fixture: apitest.On(t, apitest.PlatformAt(t, clk)), clk: clk}
+	s := &fixture{Fixture: apitest.On(t, apitest.PlatformAt(t, clk)), clk: clk, leaping: clocktest.NewLeaping(clk)}
 	s.Clock = clk
 	s.racer = &costRacer{Store: s.Table}
 	s.store = table.NewFaultyStore(s.racer, clock.System{})
@@ -109,8 +107,8 @@ func (s *fixture) run(handlers map[string]workflow.Handler) {
 		names)
 	s.Must(err)
 	s.engine, err = workflow.NewEmbedded(workflow.Parts{
-		Store: s.Table, Clock: clocktest.NewHurried(speed), Machines: machines, Log: s.Platform.Log,
-		Handlers: handlers,
+		Store: s.Table, Clock: s.leaping, Machines: machines, Log: s.Platform.Log,
+		Handlers: clocktest.Watch(s.leaping, handlers),
 	})
 	s.Must(err)
 	s.Workflow = s.engine

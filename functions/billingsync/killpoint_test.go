@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"lamplighter.dev/functions/billing"
 	"lamplighter.dev/functions/billingsync"
@@ -21,34 +20,17 @@ import (
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/engine/archive"
 	"lamplighter.dev/shared/engine/workflow"
-	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/testkit/apitest"
-	"lamplighter.dev/shared/testkit/clocktest"
 	"lamplighter.dev/shared/testkit/killpoint"
 )
-
-// passing is the engine's clock while the service's clock advances, too: by the waits of machines, not by their
-// limits.
-type passing struct {
-	clocktest.Hurried
-	clk *clock.Manual
-}
-
-// Sleep lets d pass.
-func (p passing) Sleep(ctx context.Context, d time.Duration) error {
-	if d <= 5*time.Minute {
-		p.clk.Advance(d)
-	}
-	return p.Hurried.Sleep(ctx, d)
-}
 
 // service returns the machines of bills and of discovery, and their functions.
 func (s *fixture) service() killpoint.Service {
 	return killpoint.Service{
 		Machines:  apitest.Machines(s, "discovery", domain.Machine, domain.AccountMachine, domain.UploadMachine),
 		Functions: map[string]string{"DiscoveryFunctionArn": "discovery", "BillingsyncFunctionArn": "billingsync"},
-		Clock:     passing{clocktest.NewHurried(speed), s.clk},
+		Clock:     s.leaping,
 		Handlers: func(p *platform.Platform) map[string]workflow.Handler {
 			providers := cloud.Providers{simulated.Name: simulated.New(p.Table, p.Clock)}
 			return map[string]workflow.Handler{

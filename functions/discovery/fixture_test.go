@@ -27,14 +27,12 @@ const org = "org_1"
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// speed is that of the engine: a second of its clock is five milliseconds.
-const speed = 200
-
 // fixture is an organization with a simulated account, and an engine that runs its discoveries.
 type fixture struct {
 	*apitest.Fixture
 	ctx       context.Context
 	clk       clocktest.Skipping
+	leaping   *clocktest.Leaping // clk as the clock of the engine
 	providers cloud.Providers
 	account   inventory.Account
 	engine    *workflow.Embedded
@@ -60,7 +58,7 @@ func newFixture(tb testing.TB, settings map[string]string) *fixture {
 	tb.Helper()
 	clk := clocktest.Skipping{Manual: clock.NewManual(noon)}
 	s := &fixture{
-		Fixture: apitest.On(tb, apitest.PlatformAt(tb, clk)), clk: clk,
+		Fixture: apitest.On(tb, apitest.PlatformAt(tb, clk)), clk: clk, leaping: clocktest.NewLeaping(clk.Manual),
 		ctx: table.WithOrg(context.Background(), org), states: &atomic.Int64{}, usage: &usage{},
 	}
 	s.providers = cloud.Providers{simulated.Name: simulated.New(s.Table, clk)}
@@ -82,14 +80,14 @@ func (s *fixture) openFixture() {
 		map[string]string{"DiscoveryFunctionArn": "discovery"})
 	s.Must(err)
 	worker := Handler(s.Clone(), s.providers) // it keeps the store that it was opened with
+	handlers := map[string]workflow.Handler{"discovery": func(ctx context.Context, in json.RawMessage) (any, error) {
+		ctx, m := table.WithMeter(ctx)
+		defer func() { s.usage.add(m.Usage()) }()
+		return worker(ctx, in)
+	}}
 	s.engine, err = workflow.NewEmbedded(workflow.Parts{
-		Store: s.Table, Clock: clocktest.NewHurried(speed), Machines: machines, Log: s.Platform.Log,
-		Transition: func(string) { s.states.Add(1) },
-		Handlers: map[string]workflow.Handler{"discovery": func(ctx context.Context, in json.RawMessage) (any, error) {
-			ctx, m := table.WithMeter(ctx)
-			defer func() { s.usage.add(m.Usage()) }()
-			return worker(ctx, in)
-		}},
+		Store: s.Table, Clock: s.leaping, Machines: machines, Log: s.Platform.Log,
+		Transition: func(string) { s.states.Add(1) }, Handlers: clocktest.Watch(s.leaping, handlers),
 	})
 	s.Must(err)
 	s.Workflow = s.engine

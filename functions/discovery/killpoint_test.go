@@ -15,7 +15,6 @@ import (
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/testkit/apitest"
-	"lamplighter.dev/shared/testkit/clocktest"
 	"lamplighter.dev/shared/testkit/killpoint"
 )
 
@@ -26,7 +25,7 @@ type unpriced struct{ cloud.Provider }
 func (s *fixture) newService() killpoint.Service {
 	return killpoint.Service{
 		Machines: apitest.Machines(s, "discovery"), Functions: map[string]string{"DiscoveryFunctionArn": "discovery"},
-		Clock: clocktest.NewHurried(speed),
+		Clock: s.leaping,
 		Handlers: func(p *platform.Platform) map[string]workflow.Handler {
 			return map[string]workflow.Handler{"discovery": Handler(p,
 				cloud.Providers{simulated.Name: unpriced{simulated.New(p.Table, p.Clock)}})}

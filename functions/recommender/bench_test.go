@@ -1,8 +1,8 @@
 package recommender
 
 import (
-	"fmt"
 	"testing"
+	"time"
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/inventory"
@@ -12,12 +12,19 @@ import (
 )
 
 // BenchmarkEvaluateInstances evaluates all rules of EC2 instances, with facts read and metrics rolled up, without the
-// store. One iteration is one instance.
+// store. One iteration is one instance: a busy one without findings, or one that idles outside office hours and has
+// findings that are new, so that they are also evaluated as of the day before.
 func BenchmarkEvaluateInstances(b *testing.B) {
+	busy := func(time.Time, cloud.Measure) float64 { return 60 }
+	b.Run("busy", func(b *testing.B) { benchmarkInstance(b, machineLoad("aws-ec2", 14, busy)) })
+	b.Run("idle at night", func(b *testing.B) { benchmarkInstance(b, machineLoad("aws-ec2", 14, weekdayLoad)) })
+}
+
+func benchmarkInstance(b *testing.B, history measurement.History) {
+	b.Helper()
 	f := newFixture(b)
 	s := newSubject(b)
 	s.price("0.01")
-	history := machineLoad("aws-ec2", 14, weekdayLoad)
 	w := newWorker(f.Platform, nil)
 	s.inputs.end, s.now = patternEnd, patternEnd
 	s.tables = &priceTables{ctx: f.In(org), prices: w.prices}
@@ -42,7 +49,7 @@ func BenchmarkEvaluateInstances(b *testing.B) {
 		f.Must(e.evaluateItem(it))
 	}
 	b.ReportMetric(float64(len(e.evaluators["aws-ec2"].rules)), "rules")
-	b.Log(fmt.Sprint(len(e.findings), " findings"))
+	b.ReportMetric(float64(len(e.findings)), "findings")
 }
 
 func apitestItem(f *fixture, r inventory.Resource) table.Item {

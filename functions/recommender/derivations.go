@@ -64,7 +64,8 @@ type metricDerivation struct {
 var metricDerivations = []metricDerivation{
 	{"running_hours_7d", nil, (*subject).runningHours},
 	{"low_days_14d", []string{"aws-ec2"}, func(s *subject) (float64, condition.Reason) {
-		return enoughOf(countLowDays(s.Type, s.measurements(), s.window()))
+		p := s.patterns()
+		return enoughOf(float64(p.lowDays), p.known)
 	}},
 	{"idle_hours_week_14d", []string{"aws-ec2", "azure-vm", "gcp-compute"}, (*subject).idleHours},
 	{"cpu_p97_14d", []string{"gcp-compute"}, (*subject).usedCores},
@@ -180,7 +181,7 @@ func (s *subject) parentStoppedAt() (any, condition.Reason) {
 
 // stoppedDays returns on how many of the last 30 days the resource was stopped: those without a point of a gauge.
 func (s *subject) stoppedDays() (any, condition.Reason) {
-	days, known := countStoppedDays(s.Type, s.measurements(), s.end)
+	days, known := countStoppedDays(s.Type, s.measurements())
 	if !known {
 		return nil, condition.TooFewPoints
 	}
@@ -190,7 +191,7 @@ func (s *subject) stoppedDays() (any, condition.Reason) {
 // runningHours returns in how many of the last 168 hours the resource ran: the hours with a point of a gauge, or else
 // all or none of them, if the state has been the same in all that time.
 func (s *subject) runningHours() (float64, condition.Reason) {
-	if hours, known := countRunningHours(s.Type, s.measurements(), s.end); known {
+	if hours, known := countRunningHours(s.Type, s.measurements()); known {
 		return hours, ""
 	}
 	if s.statusSince().After(s.end.AddDate(0, 0, -weekDays)) {
@@ -207,7 +208,17 @@ func (s *subject) runningHours() (float64, condition.Reason) {
 
 // idleHours returns the hours of the week that are idle in every week.
 func (s *subject) idleHours() (float64, condition.Reason) {
-	return enoughOf(countIdleHours(s.Type, s.measurements(), s.window()))
+	p := s.patterns()
+	return enoughOf(float64(p.idleHours), p.known)
+}
+
+// patterns returns the patterns of the load. They are counted once.
+func (s *subject) patterns() patterns {
+	if s.counted == nil {
+		p := countPatterns(s.Type, s.measurements(), s.window())
+		s.counted = &p
+	}
+	return *s.counted
 }
 
 // usedCores returns the 97th percentile of the cores in use.

@@ -3,7 +3,6 @@ package recommender
 import (
 	"fmt"
 	"hash/fnv"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -145,20 +144,19 @@ func (e *evaluator) evaluate(r *compiledRule, s *subject, content content) (reco
 	return f, nil
 }
 
-// wasTrue reports whether a condition that is true is also true with the metrics up to the day before.
-func (e *evaluator) wasTrue(r *compiledRule, s *subject) (bool, error) {
+// isTrue reports whether the condition of a rule is true.
+func (e *evaluator) isTrue(r *compiledRule, s *subject) (bool, error) {
 	as, err := e.settingOf(r, s)
 	if err != nil {
 		return false, err
 	}
-	defer e.readMetricsUntil(s, e.end)
-	e.readMetricsUntil(s, e.end.AddDate(0, 0, -1))
 	outcome, _ := e.decide(r, as)
 	return outcome == recommendation.True, nil
 }
 
-func (e *evaluator) readMetricsUntil(s *subject, end time.Time) {
-	s.readMetricsUntil(end)
+// rewind lets conditions read the metrics as of some days before the last one.
+func (e *evaluator) rewind(s *subject, days int) {
+	s.rewind(days)
 	e.subject.Metrics.Reset(s)
 }
 
@@ -287,15 +285,14 @@ func (s *subject) pointsOf(metrics []string) (least int) {
 // countPoints counts the hours of a metric's window in which its first measure has a value. In an hour of a collected
 // day without a point, a count is 0.
 func (s *subject) countPoints(m cloud.Metric) (points int) {
-	for n := 1; n <= m.Days; n++ {
-		values, asked := measurement.HoursOf(s.measurements()[m.Of[0]], s.end.AddDate(0, 0, -n))
-		if !asked {
-			continue
-		}
-		for _, v := range values {
-			if !math.IsNaN(float64(v)) || m.Of[0].IsCount() {
-				points++
-			}
+	days := s.measurements().Days(m.Of[0])
+	for ago := 1; ago <= m.Days; ago++ {
+		switch values := days.Hours(ago); {
+		case values == nil:
+		case m.Of[0].IsCount():
+			points += len(values)
+		default:
+			points += countValues(values)
 		}
 	}
 	return points

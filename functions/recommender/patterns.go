@@ -16,8 +16,10 @@ const (
 	enoughPoints = 0.7
 )
 
-// The limits of an idle hour and of a day of low use, from the definitions of the metrics in metrics.csv.
+// The limits of an idle hour and of a day of low use, from the definitions of the metrics in metrics.csv. The use of the
+// processors is in percent.
 const (
+	idlePercent        = 5
 	idleBytesPerSecond = 1000
 	lowDayCPU          = 10
 	lowDayBytes        = 5e6
@@ -74,77 +76,77 @@ type hourlyLoad struct {
 // eachLoad calls do with each hour of the window in which all measures are known and the machine was on. It returns
 // false if these are less than 70 % of the hours in which it was on, or if the machine is younger than the window; what
 // do has computed then means nothing.
-func eachLoad(kind string, h measurement.History, w measurement.Window, do func(hourlyLoad)) bool {
+func eachLoad(kind string, r *measurement.Recent, w measurement.Window, do func(*hourlyLoad)) bool {
 	of, known := loads[kind]
 	start := w.End.AddDate(0, 0, -patternDays)
 	if !known || w.Since.After(start) {
 		return false
 	}
-	measured := of.measured(h)
+	measured := of.measured(r)
 	expected, found := 0, 0
-	for n := 0; start.Before(w.End); n, start = n+1, start.AddDate(0, 0, 1) {
-		day, weekday := measured.day(start), int(start.Weekday())
-		for hour := range 24 {
-			if len(w.Off) > 0 && isOff(w, start.Add(time.Duration(hour)*time.Hour)) {
+	var one hourlyLoad
+	for one.Day = range patternDays {
+		day := start.AddDate(0, 0, one.Day)
+		values, collected := measured.day(patternDays - one.Day)
+		one.Weekday = int(day.Weekday())
+		for one.Hour = range 24 {
+			if len(w.Off) > 0 && isOff(w, day.Add(time.Duration(one.Hour)*time.Hour)) {
 				continue
 			}
 			expected++
-			if one, ok := day.at(hour); ok {
+			if collected && values.readHour(&one) {
 				found++
-				one.Day, one.Weekday, one.Hour = n, weekday, hour
-				do(one)
+				do(&one)
 			}
 		}
 	}
 	return found > 0 && float64(found) >= enoughPoints*float64(expected)
 }
 
-// measuredLoad holds the days of the measures of a load: the processor first, then the network.
+// measuredLoad holds the measures of a load: the processor first, then the network.
 type measuredLoad struct {
 	*load
-	days [3]map[string][24]float32
+	days    [3]measurement.Days
+	isCount [3]bool
 }
 
-func (l *load) measured(h measurement.History) measuredLoad {
-	return measuredLoad{l, [3]map[string][24]float32{h[l.cpu], h[l.network[0]], h[l.network[1]]}}
-}
-
-// dayLoad holds the hours of the measures of a load on one day.
-type dayLoad struct {
-	*load
-	values    [3][24]float32
-	collected bool // all of them
-}
-
-func (m *measuredLoad) day(at time.Time) dayLoad {
-	out := dayLoad{load: m.load, collected: true}
-	var name [len(time.DateOnly)]byte
-	day := at.UTC().AppendFormat(name[:0], time.DateOnly)
-	for i := range m.days {
-		values, collected := m.days[i][string(day)]
-		out.values[i], out.collected = values, out.collected && collected
+func (l *load) measured(r *measurement.Recent) measuredLoad {
+	out := measuredLoad{load: l}
+	for i, m := range []cloud.Measure{l.cpu, l.network[0], l.network[1]} {
+		out.days[i], out.isCount[i] = r.Days(m), m.IsCount()
 	}
 	return out
 }
 
-// at returns the load of an hour, or false if a measure has no value for it.
-func (d *dayLoad) at(hour int) (out hourlyLoad, known bool) {
-	cpu, known := valueOf(d.values[0][hour], d.cpu)
-	out.CPU = cpu * d.percent
-	for i, m := range d.network {
-		v, ok := valueOf(d.values[i+1][hour], m)
-		known = known && ok
-		out.Network += v * d.bytesPerSecond
-	}
-	return out, known && d.collected
+// dayLoad holds the hours of the measures of a load on one day.
+type dayLoad struct {
+	*measuredLoad
+	values [3]*[24]float32
 }
 
-// valueOf returns the value of a measure in an hour of a collected day. A count without a point is 0.
-func valueOf(v float32, m cloud.Measure) (float64, bool) {
-	if math.IsNaN(float64(v)) {
-		return 0, m.IsCount()
+// day returns a day, and whether all measures were collected.
+func (m *measuredLoad) day(ago int) (out dayLoad, collected bool) {
+	out.measuredLoad, collected = m, true
+	for i, days := range m.days {
+		out.values[i] = days.Hours(ago)
+		collected = collected && out.values[i] != nil
 	}
-	return float64(v), true
+	return out, collected
+}
+
+// readHour sets the load of an hour. It returns false if a measure has no value for it.
+func (d *dayLoad) readHour(one *hourlyLoad) bool {
+	var v [3]float64
+	for i := range v {
+		v[i] = float64(d.values[i][one.Hour])
+		if math.IsNaN(v[i]) {
+			if v[i] = 0; !d.isCount[i] { // a count without a point is 0
+				return false
+			}
+		}
+	}
+	one.CPU, one.Network = v[0]*d.percent, (v[1]+v[2])*d.bytesPerSecond
+	return true
 }
 
 func isOff(w measurement.Window, at time.Time) bool {
@@ -153,26 +155,45 @@ func isOff(w measurement.Window, at time.Time) bool {
 	})
 }
 
-// countLowDays returns on how many days of the window a machine used at most 10 % of its processors on average and
-// moved at most 5 MB.
-func countLowDays(kind string, h measurement.History, w measurement.Window) (float64, bool) {
-	days := 0
+// patterns are counts of hours and days of a machine's load in the window.
+type patterns struct {
+	idleHours int // of the 168 hours of a week, those that are idle in every week; hours without any value are not
+	lowDays   int // days with at most 10 % of the processors in use on average, and at most 5 MB moved
+	known     bool
+}
+
+// countPatterns counts the idle hours and the days of low use of a machine.
+func countPatterns(kind string, r *measurement.Recent, w measurement.Window) (p patterns) {
+	var busy, measured [weekDays * 24]bool
 	var day dailyUse
-	known := eachLoad(kind, h, w, func(l hourlyLoad) {
+	p.known = eachLoad(kind, r, w, func(l *hourlyLoad) {
+		n := l.Weekday*24 + l.Hour
+		measured[n] = true
+		busy[n] = busy[n] || l.CPU >= idlePercent || l.Network >= idleBytesPerSecond
 		if l.Day != day.number {
-			days += day.low()
+			p.lowDays += day.low()
 			day = dailyUse{number: l.Day}
 		}
-		day.hours++
-		day.cpu, day.bytes = day.cpu+l.CPU, day.bytes+l.Network*3600
+		day.add(l)
 	})
-	return float64(days + day.low()), known
+	p.lowDays += day.low()
+	for n := range measured {
+		if measured[n] && !busy[n] {
+			p.idleHours++
+		}
+	}
+	return p
 }
 
 // dailyUse is the use of a machine on a day: the sum of the percentages and of the bytes of its known hours.
 type dailyUse struct {
 	number, hours int
 	cpu, bytes    float64
+}
+
+func (d *dailyUse) add(l *hourlyLoad) {
+	d.hours++
+	d.cpu, d.bytes = d.cpu+l.CPU, d.bytes+l.Network*3600
 }
 
 // low returns 1 for a day of low use, and 0 for another day or one without a known hour.
@@ -183,34 +204,14 @@ func (d *dailyUse) low() int {
 	return 0
 }
 
-// idlePercent is the use of the processors, in percent, below which an hour is idle.
-const idlePercent = 5
-
-// countIdleHours returns how many of the 168 hours of a week are idle in every week of the window. An hour of the week
-// without any value is not counted.
-func countIdleHours(kind string, h measurement.History, w measurement.Window) (float64, bool) {
-	var busy, measured [weekDays * 24]bool
-	known := eachLoad(kind, h, w, func(l hourlyLoad) {
-		n := l.Weekday*24 + l.Hour
-		measured[n] = true
-		busy[n] = busy[n] || l.CPU >= idlePercent || l.Network >= idleBytesPerSecond
-	})
-	idle := 0
-	for n := range measured {
-		if measured[n] && !busy[n] {
-			idle++
-		}
-	}
-	return float64(idle), known
-}
-
-// countRunningHours returns in how many hours of the seven days before end a resource of a type ran: the hours with a
-// value of a gauge. It returns false for a type without a gauge, and if fewer than five of the days were collected;
+// countRunningHours returns in how many hours of the seven days before the end a resource of a type ran: the hours with
+// a value of a gauge. It returns false for a type without a gauge, and if fewer than five of the days were collected;
 // the hours of collected days stand for the others.
-func countRunningHours(kind string, h measurement.History, end time.Time) (float64, bool) {
+func countRunningHours(kind string, r *measurement.Recent) (float64, bool) {
 	running, days := 0, 0
-	for day := end.AddDate(0, 0, -weekDays); day.Before(end); day = day.AddDate(0, 0, 1) {
-		if n, collected := gaugeHours(kind, h, day); collected {
+	gauges := gaugesOf(kind, r)
+	for ago := 1; ago <= weekDays; ago++ {
+		if n, collected := gaugeHours(gauges, ago); collected {
 			running, days = running+n, days+1
 		}
 	}
@@ -220,12 +221,13 @@ func countRunningHours(kind string, h measurement.History, end time.Time) (float
 	return float64(running) * weekDays / float64(days), true
 }
 
-// countStoppedDays returns on how many of the 30 days before end a gauge of the type has no value. It returns false if
-// fewer than 70 % of the days were collected.
-func countStoppedDays(kind string, h measurement.History, end time.Time) (float64, bool) {
+// countStoppedDays returns on how many of the 30 days before the end a gauge of the type has no value. It returns false
+// if fewer than 70 % of the days were collected.
+func countStoppedDays(kind string, r *measurement.Recent) (float64, bool) {
 	stopped, days := 0, 0
-	for n := 1; n <= measuredDays; n++ {
-		hours, collected := gaugeHours(kind, h, end.AddDate(0, 0, -n))
+	gauges := gaugesOf(kind, r)
+	for ago := 1; ago <= measuredDays; ago++ {
+		hours, collected := gaugeHours(gauges, ago)
 		if !collected {
 			continue
 		}
@@ -236,28 +238,40 @@ func countStoppedDays(kind string, h measurement.History, end time.Time) (float6
 	return float64(stopped), float64(days) >= enoughPoints*measuredDays
 }
 
-// gaugeHours returns the most hours of a day that a gauge of the type has values for, and whether any was collected.
-func gaugeHours(kind string, h measurement.History, day time.Time) (most int, collected bool) {
+// gaugesOf returns the measures of a type that have no value while it is stopped.
+func gaugesOf(kind string, r *measurement.Recent) (out []measurement.Days) {
 	for _, m := range cloud.MeasuresOf(kind) {
-		values, asked := measurement.HoursOf(h[m], day)
-		if m.IsCount() || !asked {
-			continue
+		if !m.IsCount() {
+			out = append(out, r.Days(m))
 		}
-		n := 0
-		for _, v := range values {
-			if !math.IsNaN(float64(v)) {
-				n++
-			}
+	}
+	return out
+}
+
+// gaugeHours returns the most hours of a day that one of some gauges has values for, and whether any was collected.
+func gaugeHours(gauges []measurement.Days, ago int) (most int, collected bool) {
+	for _, days := range gauges {
+		if values := days.Hours(ago); values != nil {
+			most, collected = max(most, countValues(values)), true
 		}
-		most, collected = max(most, n), true
 	}
 	return most, collected
 }
 
+// countValues counts the hours that have a value.
+func countValues(hours *[24]float32) (n int) {
+	for _, v := range hours {
+		if !math.IsNaN(float64(v)) {
+			n++
+		}
+	}
+	return n
+}
+
 // coresP97 returns the 97th percentile of the cores in use, hour by hour.
-func coresP97(kind string, h measurement.History, w measurement.Window, cores float64) (float64, bool) {
+func coresP97(kind string, r *measurement.Recent, w measurement.Window, cores float64) (float64, bool) {
 	values := make([]float64, 0, patternDays*24)
-	if !eachLoad(kind, h, w, func(l hourlyLoad) { values = append(values, l.CPU/100*cores) }) {
+	if !eachLoad(kind, r, w, func(l *hourlyLoad) { values = append(values, l.CPU/100*cores) }) {
 		return 0, false
 	}
 	slices.Sort(values)
@@ -272,26 +286,19 @@ var databaseCPU = cloud.Measure{
 
 // countActiveHours returns in how many hours of a day a gauge has values, on average over the collected days of the
 // window. It returns false if fewer than 70 % of the days were collected, or if the resource is younger.
-func countActiveHours(m cloud.Measure, h measurement.History, w measurement.Window) (float64, bool) {
-	hours, days := 0, 0
-	start := w.End.AddDate(0, 0, -patternDays)
-	if w.Since.After(start) {
+func countActiveHours(m cloud.Measure, r *measurement.Recent, w measurement.Window) (float64, bool) {
+	if w.Since.After(w.End.AddDate(0, 0, -patternDays)) {
 		return 0, false
 	}
-	for ; start.Before(w.End); start = start.AddDate(0, 0, 1) {
-		values, collected := h[m][measurement.DayOf(start)]
-		if !collected {
-			continue
-		}
-		days++
-		for _, v := range values {
-			if !math.IsNaN(float64(v)) {
-				hours++
-			}
+	hours, collected := 0, 0
+	days := r.Days(m)
+	for ago := 1; ago <= patternDays; ago++ {
+		if values := days.Hours(ago); values != nil {
+			hours, collected = hours+countValues(values), collected+1
 		}
 	}
-	if days == 0 || float64(days) < enoughPoints*patternDays {
+	if collected == 0 || float64(collected) < enoughPoints*patternDays {
 		return 0, false
 	}
-	return float64(hours) / float64(days), true
+	return float64(hours) / float64(collected), true
 }

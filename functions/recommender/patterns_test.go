@@ -29,6 +29,16 @@ func machineLoad(kind string, days int, of func(at time.Time, m cloud.Measure) f
 	return out
 }
 
+// recentOf returns a history as the patterns read it.
+func recentOf(h measurement.History) *measurement.Recent {
+	var r measurement.Recent
+	r.Reset(patternEnd)
+	for m, days := range h {
+		r.AddDays(m, days, dateOf)
+	}
+	return &r
+}
+
 // weekdayLoad is the load of a machine that works on weekdays from 8 to 18.
 func weekdayLoad(at time.Time, m cloud.Measure) float64 {
 	works := at.Weekday() != time.Saturday && at.Weekday() != time.Sunday && at.Hour() >= 8 && at.Hour() < 18
@@ -45,13 +55,11 @@ func weekdayLoad(at time.Time, m cloud.Measure) float64 {
 
 func TestPatterns_OfAMachineThatWorksInOfficeHours(t *testing.T) {
 	h, w := machineLoad("aws-ec2", 14, weekdayLoad), measurement.Window{End: patternEnd}
-	if got, known := countIdleHours("aws-ec2", h, w); !known || got != 168-50 {
-		t.Errorf("%v idle hours a week, known: %v; want 118", got, known)
+	want := patterns{idleHours: 168 - 50, lowDays: 4, known: true} // the days of two weekends
+	if got := countPatterns("aws-ec2", recentOf(h), w); got != want {
+		t.Errorf("%+v; want %+v", got, want)
 	}
-	if got, known := countLowDays("aws-ec2", h, w); !known || got != 4 {
-		t.Errorf("%v days of low use, known: %v; want the 4 days of two weekends", got, known)
-	}
-	if got, known := countRunningHours("aws-ec2", h, patternEnd); !known || got != 168 {
+	if got, known := countRunningHours("aws-ec2", recentOf(h)); !known || got != 168 {
 		t.Errorf("%v hours, known: %v; want all 168", got, known)
 	}
 }
@@ -72,11 +80,8 @@ func TestPatterns_AreUnknownWithoutEnoughPoints(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			h := machineLoad("aws-ec2", tt.days, weekdayLoad)
 			w := measurement.Window{End: patternEnd, Since: tt.since}
-			if _, known := countIdleHours("aws-ec2", h, w); known != tt.known {
-				t.Errorf("known: %v", known)
-			}
-			if _, known := countLowDays("aws-ec2", h, w); known != tt.known {
-				t.Errorf("low days are known: %v", known)
+			if got := countPatterns("aws-ec2", recentOf(h), w); got.known != tt.known {
+				t.Errorf("known: %v", got.known)
 			}
 		})
 	}
@@ -88,8 +93,8 @@ func TestPatterns_LeaveStoppedHoursOut(t *testing.T) {
 		End: patternEnd,
 		Off: []measurement.Interval{{To: patternEnd.AddDate(0, 0, -5)}},
 	}
-	if got, known := countLowDays("aws-ec2", h, w); !known || got != 2 {
-		t.Errorf("%v, known: %v; want one weekend", got, known)
+	if got := countPatterns("aws-ec2", recentOf(h), w); !got.known || got.lowDays != 2 {
+		t.Errorf("%+v; want one weekend of low use", got)
 	}
 }
 
@@ -114,7 +119,7 @@ func TestRunningHours_CountHoursWithAPointOfAGauge(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := machineLoad("aws-ec2", tt.days, at(tt.hours))
-			if got, known := countRunningHours("aws-ec2", h, patternEnd); got != tt.want || known != tt.known {
+			if got, known := countRunningHours("aws-ec2", recentOf(h)); got != tt.want || known != tt.known {
 				t.Errorf("%v, known: %v", got, known)
 			}
 		})
@@ -128,7 +133,7 @@ func TestCoresP97_IsOfTheCoresInUse(t *testing.T) {
 		}
 		return 0.1
 	})
-	if got, known := coresP97("gcp-compute", h, measurement.Window{End: patternEnd}, 4); !known || got != 2 {
+	if got, known := coresP97("gcp-compute", recentOf(h), measurement.Window{End: patternEnd}, 4); !known || got != 2 {
 		t.Errorf("%v, known: %v; want half of 4 cores", got, known)
 	}
 }
@@ -156,7 +161,7 @@ func TestActiveHours_AreThoseWithAPointOfTheProcessor(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := machineLoad("azure-sql-database", tt.days, active(tt.hours))
-			got, known := countActiveHours(databaseCPU, h, measurement.Window{End: patternEnd, Since: tt.since})
+			got, known := countActiveHours(databaseCPU, recentOf(h), measurement.Window{End: patternEnd, Since: tt.since})
 			if got != tt.want || known != tt.known {
 				t.Errorf("%v, known: %v; want %v, %v", got, known, tt.want, tt.known)
 			}

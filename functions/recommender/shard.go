@@ -170,20 +170,37 @@ func (e *evaluation) evaluateItem(it table.Item) error {
 
 // evaluateRules evaluates the rules of a subject, and keeps the findings that may change a row.
 func (e *evaluation) evaluateRules(of *evaluator, s *subject, content content) error {
-	known := e.settling.RulesOf(s.ID)
+	known, first := e.settling.RulesOf(s.ID), len(e.findings)
 	for i := range of.rules {
 		rule := &of.rules[i]
 		if e.stateOnly && !rule.isState() {
 			continue
 		}
 		f, err := of.evaluate(rule, s, content)
-		if err == nil && f.Outcome == recommendation.True && f.Metrics && !slices.Contains(known, rule.ID) {
-			f.TrueBefore, err = of.wasTrue(rule, s)
-		}
 		if err != nil {
 			return err
 		}
 		e.keep(f, known)
+	}
+	return of.lookBack(s, known, e.findings[first:])
+}
+
+// lookBack tells of true findings without a row whether they were also true with the metrics up to the day before.
+func (e *evaluator) lookBack(s *subject, known []string, findings []recommendation.Finding) (err error) {
+	rewound := false
+	for i := range findings {
+		f := &findings[i]
+		if f.Outcome != recommendation.True || !f.Metrics || slices.Contains(known, f.RuleID) {
+			continue
+		}
+		if !rewound {
+			rewound = true
+			e.rewind(s, 1)
+		}
+		at := slices.IndexFunc(e.rules, func(r compiledRule) bool { return r.ID == f.RuleID })
+		if f.TrueBefore, err = e.isTrue(&e.rules[at], s); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -25,18 +25,22 @@ type subject struct {
 	rollups *condition.Rollups // of the evaluator; it holds the measurements once they are read
 	history func(uid string) measurement.History
 
-	end  time.Time         // the first moment after the last day of metrics that are read
-	tags map[string]string // of lowerTags, with smart tags; nil before the first use
-	used measurement.History
-	read bool // used is of this resource
+	end     time.Time         // the first moment after the last day of metrics that are read
+	tags    map[string]string // of lowerTags, with smart tags; nil before the first use
+	read    bool              // the measurements of this resource are in the roll-ups
+	counted *patterns         // of the load until end; nil before the first use
 
 	indexed     string // of indexedFacts
 	indexedRead bool
 }
 
-// readMetricsUntil lets metrics be computed of the days before end, from now on.
-func (s *subject) readMetricsUntil(end time.Time) {
-	s.end, s.read = end, false
+// rewind lets metrics be computed as of some days before the last one, from now on.
+func (s *subject) rewind(days int) {
+	s.measurements()
+	s.end, s.counted = s.inputs.end.AddDate(0, 0, -days), nil
+	s.rollups.Recent.Rewind(days)
+	w := s.window()
+	s.rollups.Since, s.rollups.Off = w.Since, w.Off
 }
 
 // since returns when the resource was created, or else first seen.
@@ -79,20 +83,19 @@ func (s *subject) collected(name string) condition.Measured {
 
 // measurements returns the measurements of the resource. They are looked up, and put into the roll-ups, when a
 // condition first reads a metric.
-func (s *subject) measurements() measurement.History {
+func (s *subject) measurements() *measurement.Recent {
+	recent := &s.rollups.Recent
 	if s.read {
-		return s.used
+		return recent
 	}
-	s.used, s.read = s.history(s.UID), true
+	s.read = true
 	w := s.window()
 	s.rollups.Since, s.rollups.Off = w.Since, w.Off
-	s.rollups.Recent.Reset(s.end)
-	for m, days := range s.used {
-		for name, hours := range days {
-			s.rollups.Recent.Add(s.dateOf(name), measurement.Series{UID: s.UID, Measure: m, Hours: hours})
-		}
+	recent.Reset(s.end)
+	for m, days := range s.history(s.UID) {
+		recent.AddDays(m, days, s.dateOf)
 	}
-	return s.used
+	return recent
 }
 
 // window returns the window of metrics. The time since the resource was stopped does not count as idle.

@@ -45,17 +45,16 @@ func (h History) Answer(m cloud.Metric, w Window) (float64, bool) {
 	var r Recent
 	r.Reset(w.End)
 	for measure, days := range h {
-		for day, values := range days {
-			if start, err := time.Parse(time.DateOnly, day); err == nil {
-				r.Add(start, Series{Measure: measure, Hours: values})
-			}
-		}
+		r.AddDays(measure, days, func(name string) time.Time {
+			day, _ := time.Parse(time.DateOnly, name) // another name is long ago
+			return day
+		})
 	}
 	v, known := r.Answer(m, w)
 	return v, known == Known
 }
 
-// Answer returns the value of a metric, in its unit, as of the end given to Reset, and whether it is known. For a
+// Answer returns the value of a metric, in its unit, as of the end given to Reset and Rewind, and whether it is known. For a
 // count, an hour without points on a collected day is 0. w.End is not read.
 func (r *Recent) Answer(m cloud.Metric, w Window) (float64, Knowledge) {
 	rows, collected := r.rowsOf(m)
@@ -64,7 +63,7 @@ func (r *Recent) Answer(m cloud.Metric, w Window) (float64, Knowledge) {
 		return 0, NotCollected
 	case m.RollUp == "last":
 		return r.last(m, rows)
-	case w.Since.After(r.end.AddDate(0, 0, -m.Days)):
+	case w.Since.After(r.dayAgo(m.Days)):
 		return 0, TooYoung
 	}
 	t := r.gather(m, w, rows)
@@ -79,6 +78,9 @@ func (r *Recent) Answer(m cloud.Metric, w Window) (float64, Knowledge) {
 	return rollUp(m.RollUp, r.values) * m.Factor, Known
 }
 
+// dayAgo returns when a day began, some days before the end. Days are in UTC, so each has 24 hours.
+func (r *Recent) dayAgo(days int) time.Time { return r.until.Add(-time.Duration(days) * hours * time.Hour) }
+
 // tally counts the hours of a window that were not off.
 type tally struct {
 	expected int // all
@@ -90,22 +92,26 @@ type tally struct {
 func (r *Recent) gather(m cloud.Metric, w Window, rows []*row) tally {
 	var t tally
 	r.values = r.values[:0]
-	for ago := min(m.Days, maxDays); ago >= 1; ago-- {
+	for ago := min(m.Days, maxDays-r.back); ago >= 1; ago-- {
 		start := len(r.values)
 		r.gatherDay(&t, w, rows, ago)
 		if m.Daily && len(r.values) > start {
 			r.values = append(r.values[:start], foldDay(m.Of[0].Statistic, r.values[start:]))
 		}
 	}
-	t.expected += max(m.Days-maxDays, 0) * hours
+	t.expected += max(m.Days-maxDays+r.back, 0) * hours
 	return t
 }
 
 // gatherDay appends the values of the hours of a day that were not off.
 func (r *Recent) gatherDay(t *tally, w Window, rows []*row, ago int) {
-	asked := isCollected(rows, ago)
+	asked := isCollected(rows, ago+r.back)
+	if len(w.Off) == 0 && (!asked || len(rows) == 1) {
+		r.gatherWhole(t, rows[0], ago+r.back, asked)
+		return
+	}
 	for hour := range hours {
-		if len(w.Off) > 0 && w.isOff(r.end.AddDate(0, 0, -ago).Add(time.Duration(hour)*time.Hour)) {
+		if len(w.Off) > 0 && w.isOff(r.dayAgo(ago).Add(time.Duration(hour)*time.Hour)) {
 			continue
 		}
 		t.expected++
@@ -113,11 +119,30 @@ func (r *Recent) gatherDay(t *tally, w Window, rows []*row, ago int) {
 			continue
 		}
 		t.asked++
-		if v, ok := sumOf(rows, ago, hour); ok {
+		if v, ok := sumOf(rows, ago+r.back, hour); ok {
 			t.have++
 			r.values = append(r.values, v)
 		}
 	}
+}
+
+// gatherWhole is gatherDay for a day on which the resource was never off, and one measure. Most days are so.
+func (r *Recent) gatherWhole(t *tally, one *row, ago int, asked bool) {
+	t.expected += hours
+	if !asked {
+		return
+	}
+	t.asked += hours
+	before := len(r.values)
+	for _, v := range &one.hours[ago-1] {
+		switch {
+		case v == v: //nolint:gocritic // NaN is no value, and this is the fastest test for it
+			r.values = append(r.values, float64(v))
+		case one.isCount:
+			r.values = append(r.values, 0)
+		}
+	}
+	t.have += len(r.values) - before
 }
 
 // late is how many days the last value of a day may be late. Bucket sizes are reported for the day before, and some a
@@ -127,7 +152,7 @@ const late = 2
 // last returns the newest value of a measure that providers report once a day, such as a size.
 func (r *Recent) last(m cloud.Metric, rows []*row) (float64, Knowledge) {
 	known := NotCollected
-	for ago := 1; ago <= min(m.Days+late, maxDays); ago++ {
+	for ago := 1 + r.back; ago <= min(m.Days+late+r.back, maxDays); ago++ {
 		if !isCollected(rows, ago) {
 			continue
 		}

@@ -77,10 +77,3 @@ func (s *Store) NoteCollection(ctx context.Context, org, accountID string, c Col
 
 // DayOf returns the name of the day of a time, in UTC.
 func DayOf(at time.Time) string { return at.UTC().Format(time.DateOnly) }
-
-// HoursOf returns the hours of the day of a moment, and whether the day was collected. It allocates nothing.
-func HoursOf(days map[string][24]float32, at time.Time) (hours [24]float32, collected bool) {
-	var name [len(time.DateOnly)]byte
-	hours, collected = days[string(at.UTC().AppendFormat(name[:0], time.DateOnly))]
-	return hours, collected
-}

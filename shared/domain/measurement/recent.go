@@ -16,7 +16,9 @@ const maxDays = 35
 // Recent holds the measurements of one resource on the last 35 days, so that metrics are rolled up without allocation.
 // It is reused: Reset begins another resource. One goroutine uses it.
 type Recent struct {
-	end    time.Time
+	end    time.Time // of the days that are held
+	until  time.Time // the end that readers see, back days before end
+	back   int
 	rows   []*row // the first used ones are of the resource
 	used   int
 	found  []*row    // of the present metric
@@ -32,17 +34,55 @@ type row struct {
 }
 
 // Reset removes all measurements. End is the first moment of the day after the last one.
-func (r *Recent) Reset(end time.Time) { r.end, r.used = end, 0 }
+func (r *Recent) Reset(end time.Time) { r.end, r.until, r.back, r.used = end, end, 0, 0 }
+
+// Rewind lets the measurements be read as of some days before the end given to Reset. Rewind(0) undoes it.
+func (r *Recent) Rewind(days int) { r.back, r.until = days, r.end.AddDate(0, 0, -days) }
 
 // Add adds a measure of the resource on the day that begins at day. A day outside the last 35 is left out.
-func (r *Recent) Add(day time.Time, s Series) {
-	ago := int(math.Round(r.end.Sub(day).Hours() / hours))
+func (r *Recent) Add(day time.Time, s Series) { r.rowOf(s.Measure).add(r.daysAgo(day), s.Hours) }
+
+// AddDays adds a measure of the resource on days that are given by their names. DateOf returns the first moment of a
+// day by its name.
+func (r *Recent) AddDays(m cloud.Measure, days map[string][hours]float32, dateOf func(name string) time.Time) {
+	one := r.rowOf(m)
+	for name, values := range days {
+		one.add(r.daysAgo(dateOf(name)), values)
+	}
+}
+
+// daysAgo returns how many days before the end a day begins.
+func (r *Recent) daysAgo(day time.Time) int {
+	const halfDay = 12 * time.Hour
+	return int((r.end.Sub(day) + halfDay) / (hours * time.Hour))
+}
+
+// add keeps the values of a day that is not too long ago.
+func (w *row) add(ago int, values [hours]float32) {
 	if ago < 1 || ago > maxDays {
 		return
 	}
-	one := r.rowOf(s.Measure)
-	one.days |= 1 << ago
-	one.hours[ago-1] = s.Hours
+	w.days |= 1 << ago
+	w.hours[ago-1] = values
+}
+
+// Days are a measure of a resource on the last days. The zero value has none.
+type Days struct {
+	row  *row
+	back int
+}
+
+// Days returns a measure of the resource. It is valid until the next Reset or Rewind.
+func (r *Recent) Days(m cloud.Measure) Days { return Days{r.find(m), r.back} }
+
+// Hours returns the values of the day that begins ago days before the end, NaN for an hour without a value. It returns
+// nil if the day was not collected. The values must not be changed.
+func (d Days) Hours(ago int) *[hours]float32 {
+	ago += d.back
+	if d.row == nil || ago < 1 || ago > maxDays || d.row.days>>ago&1 == 0 {
+		return nil
+	}
+	return &d.row.hours[ago-1]
 }
 
 // rowOf returns the row of a measure, a new one if there is none.

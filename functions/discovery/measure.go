@@ -26,6 +26,9 @@ type Measuring struct {
 	Part  int                    `json:"part,omitempty"`
 	Tries int                    `json:"tries,omitempty"` // of this part, so far
 	Sum   measurement.Collection `json:"sum"`
+	// Measured says that the day was measured before, and only candidates are left. Confirm says that there are some.
+	Measured bool `json:"measured,omitempty"`
+	Confirm  bool `json:"confirm,omitempty"`
 }
 
 // These constants set how many days of resources one run measures (in memory), how often it tries, how long it waits
@@ -65,16 +68,29 @@ func (w *worker) measuringDue(ctx context.Context, in discovery.Input, a invento
 	if err != nil {
 		return nil, err
 	}
-	yesterday := w.p.Clock.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, -1)
-	if last.Day >= measurement.DayOf(yesterday) {
+	m := measuringAfter(last, w.p.Clock.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, -1), a.ResourceCount)
+	if m == nil {
 		return nil, nil
 	}
-	return []Share{{Input: in, Started: w.p.Clock.Now(), Parts: []Progress{}, Measuring: &Measuring{
-		Day: yesterday, Days: daysSince(last.Day, yesterday, a.ResourceCount),
-	}}}, nil
+	return []Share{{Input: in, Started: w.p.Clock.Now(), Parts: []Progress{}, Measuring: m}}, nil
 }
 
-// measureShare collects a part of the account's resources, and records the result.
+// measuringAfter returns what is to be measured after the last collection, or nil.
+func measuringAfter(last measurement.Collection, yesterday time.Time, resources int) *Measuring {
+	switch {
+	case last.Day < measurement.DayOf(yesterday):
+		return &Measuring{
+			Day: yesterday, Days: daysSince(last.Day, yesterday, resources), Confirm: last.Candidates,
+			Sum: measurement.Collection{ConfirmedAt: last.ConfirmedAt},
+		}
+	case last.Candidates:
+		return &Measuring{Day: yesterday, Measured: true, Confirm: true, Sum: last}
+	}
+	return nil
+}
+
+// measureShare collects a part of the account's resources, and records the result. After the last part it confirms
+// candidates.
 func (w *worker) measureShare(ctx context.Context, sh Share, a inventory.Account, conn cloud.Conn) (Share, error) {
 	m, ok := conn.(cloud.Metered)
 	if !ok {
@@ -83,6 +99,10 @@ func (w *worker) measureShare(ctx context.Context, sh Share, a inventory.Account
 	}
 	measuring := *sh.Measuring
 	sh.Measuring = &measuring
+	if measuring.Measured {
+		sh.Done = true
+		return sh, w.confirmCandidates(ctx, sh, m)
+	}
 	days := max(measuring.Days, 1)
 	limit := max(perMeasuring/days, 1)
 	found, err := w.measurableAfter(ctx, sh.Org, a.ID, after{measuring.After, limit})
@@ -112,7 +132,7 @@ func (w *worker) measureShare(ctx context.Context, sh Share, a inventory.Account
 	measuring.Sum.Day, measuring.Sum.CollectedAt = measurement.DayOf(measuring.Day), w.p.Clock.Now()
 	w.p.Log.InfoContext(ctx, "metrics were collected", "account", a.ID, "day", measuring.Sum.Day,
 		"calls", measuring.Sum.Calls, "usd", measuring.Sum.USD)
-	return sh, w.measurements.NoteCollection(ctx, sh.Org, a.ID, measuring.Sum)
+	return sh, w.confirmCandidates(ctx, sh, m)
 }
 
 // laterParts is the first part number of a collection that another night continues, so that the two collections do
@@ -197,7 +217,7 @@ func (c *collector) askMeasures(ctx context.Context, of measureRequest, uids []s
 	c.sum.Calls, c.sum.Queries, c.sum.USD = c.sum.Calls+got.Calls, c.sum.Queries+got.Queries, c.sum.USD+got.USD
 	if err != nil {
 		err = fmt.Errorf("metrics of %s in %s: %w", of.kind, of.region, err)
-		if e, ok := errors.AsType[*cloud.Error](err); !ok || e.Class.Retryable() {
+		if mayPass(err) {
 			c.failed = err
 		}
 		if c.sum.Error == "" {
@@ -207,6 +227,12 @@ func (c *collector) askMeasures(ctx context.Context, of measureRequest, uids []s
 	}
 	c.takeSeries(of.days, uids, measures, got.Points)
 	c.sum.Series += len(got.Points)
+}
+
+// mayPass reports whether a request may succeed later.
+func mayPass(err error) bool {
+	e, ok := errors.AsType[*cloud.Error](err)
+	return !ok || e.Class.Retryable()
 }
 
 // takeSeries adds a series for each metric of each resource on each of the last days. A series has no value if the

@@ -41,6 +41,7 @@ type RecommendationEvidence struct {
 	Rule         string         `json:"rule"`
 	RuleVersion  int            `json:"ruleVersion"`
 	PriceVersion *string        `json:"priceVersion"`
+	Confirmed    *string        `json:"confirmed"` // last day of the 5-minute points of the metrics
 	At           time.Time      `json:"at" doc:"When the condition was evaluated; later evaluations that show the same are not written"`
 }
 
@@ -107,7 +108,7 @@ func newRecommendation(it *recommendation.Item) Recommendation {
 		Evidence: RecommendationEvidence{
 			Values: rest.NonNilMap(e.Values), Thresholds: rest.NonNilMap(e.Thresholds), Window: rest.Optional(e.Window),
 			Points: e.Points, Rule: e.Rule, RuleVersion: e.RuleVersion,
-			PriceVersion: rest.Optional(e.PriceVersion), At: e.At,
+			PriceVersion: rest.Optional(e.PriceVersion), Confirmed: rest.Optional(e.Confirmed), At: e.At,
 		},
 	}
 }

@@ -100,7 +100,7 @@ func (s *subject) exportState() (any, condition.Reason) {
 
 // evaluateAccounts evaluates the rules about accounts.
 func (e *evaluation) evaluateAccounts(ctx context.Context) error {
-	e.history = func(string) measurement.History { return nil }
+	e.usage = func(string) measurement.Use { return measurement.Use{} }
 	for _, id := range slices.Sorted(maps.Keys(e.in.accounts)) {
 		a := e.in.accounts[id]
 		kind := accountTypes[a.Provider]
@@ -126,7 +126,7 @@ func (e *evaluation) evaluateAccount(r *record) error {
 	if err != nil {
 		return err
 	}
-	s, err := of.begin(r, stored, e.history)
+	s, err := of.begin(r, stored, e.usage)
 	if err != nil {
 		return err
 	}

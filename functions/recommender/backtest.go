@@ -66,7 +66,7 @@ func (r *planRun) backtest(rec *record, stored []byte) error {
 	of.seen++
 	r.plan.Backtest.Resources++
 	for _, p := range past {
-		s, err := p.begin(rec, stored, r.measuredHistory)
+		s, err := p.begin(rec, stored, r.measuredUsage)
 		if err != nil {
 			return err
 		}
@@ -82,17 +82,17 @@ func (r *planRun) backtest(rec *record, stored []byte) error {
 	return nil
 }
 
-// measuredHistory returns the history of a resource, and notes the first measured day.
-func (r *planRun) measuredHistory(uid string) measurement.History {
-	h := r.history(uid)
-	for _, days := range h {
+// measuredUsage returns the measurements of a resource, and notes the first measured day.
+func (r *planRun) measuredUsage(uid string) measurement.Use {
+	use := r.usage(uid)
+	for _, days := range use.History {
 		for day := range days {
 			if first := &r.plan.Backtest.Measured; *first == "" || day < *first {
 				*first = day
 			}
 		}
 	}
-	return h
+	return use
 }
 
 // addPast counts the outcome of a rule for a resource on an earlier day. changed says that the resource has changed

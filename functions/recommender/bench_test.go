@@ -34,7 +34,8 @@ func benchmarkInstance(b *testing.B, history measurement.History) {
 		worker: w, org: org, in: s.inputs, rules: &orgRules{compiler: w.compiler}, settling: settling,
 		evaluators: map[string]*evaluator{},
 		counts:     map[countKey]*recommendation.RuleCount{},
-		history:    func(string) measurement.History { return history },
+		usage:      func(string) measurement.Use { return measurement.Use{History: history} },
+		candidates: map[string][]measurement.Candidate{},
 	}
 	r := f.instance("i-1")
 	it := apitestItem(f, inventory.Resource{

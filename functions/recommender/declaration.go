@@ -22,14 +22,14 @@ var Declaration = platform.Declaration{
 		Reads: []table.Partition{
 			identity.DirectoryPartition, identity.MetaPartition, inventory.AccountPartition,
 			inventory.ResourcePartition, inventory.IndexPartition, inventory.ChunkPartition,
-			inventory.AttachedPartition, measurement.Partition, scheduling.SchedulePartition,
+			inventory.AttachedPartition, scheduling.SchedulePartition,
 			scheduling.AttachmentPartition,
 			smarttag.Partition,
 			pricing.Partition,
 		},
 		Writes: []table.Partition{
 			identity.RotationPartition, recommendation.RowPartition, recommendation.ColumnPartition,
-			recommendation.ChunkPartition, recommendation.RulePartition, workqueue.Partition,
+			recommendation.ChunkPartition, recommendation.RulePartition, measurement.Partition, workqueue.Partition,
 		},
 	}),
 	Tasks:    []string{recommendation.Machine},

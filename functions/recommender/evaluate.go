@@ -11,7 +11,6 @@ import (
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/measurement"
 	"lamplighter.dev/shared/domain/recommendation"
-	"lamplighter.dev/shared/domain/rule"
 	"lamplighter.dev/shared/domain/rule/condition"
 )
 
@@ -53,6 +52,7 @@ type evaluator struct {
 	// of the resource under evaluation; their memory is used again for the next one
 	current subject
 	missing []recommendation.Missing
+	asks    []string // the metrics that must be confirmed
 }
 
 // newEvaluator returns the evaluator of a type, or nil if no rules are about it.
@@ -105,12 +105,13 @@ func derivedFacts(kind string, rules []compiledRule, org *orgRules) []*derivatio
 }
 
 // begin makes a resource the one that is evaluated: it reads the facts of its stored record and derives the others.
-func (e *evaluator) begin(r *record, stored []byte, history func(string) measurement.History) (*subject, error) {
+func (e *evaluator) begin(r *record, stored []byte, usage func(string) measurement.Use) (*subject, error) {
 	e.current = subject{
-		inputs: e.inputs, Resource: r.Resource, facts: e.subject.Facts, history: history, rollups: &e.rollups,
+		inputs: e.inputs, Resource: r.Resource, facts: e.subject.Facts, usage: usage, rollups: &e.rollups,
 		end: e.end,
 	}
 	s := &e.current
+	e.asks = e.asks[:0]
 	if err := s.facts.ReadRecord(stored); err != nil {
 		return nil, fmt.Errorf("evaluate %s: %w", r.UID, err)
 	}
@@ -140,6 +141,9 @@ func (e *evaluator) evaluate(r *compiledRule, s *subject, content content) (reco
 	}
 	if e.verify(r, as, s, &f); f.Outcome == recommendation.True {
 		e.explain(r, as, s, &f)
+	}
+	if s.fine {
+		e.readFine(s, false)
 	}
 	return f, nil
 }
@@ -205,10 +209,10 @@ func (e *evaluator) verify(r *compiledRule, as *setting, s *subject, f *recommen
 	if r.Category.IsCost() && e.skips(s) {
 		return
 	}
-	if len(r.Confirm) > 0 {
-		f.Outcome, f.Missing = recommendation.Unknown, unconfirmedOf(r.Rule)
+	if len(r.Confirm) > 0 && !e.confirm(r, as, s, f) {
 		return
 	}
+	f.Outcome = recommendation.False
 	savings, version, why := s.savingsOf(r.Rule)
 	if why != "" {
 		f.Outcome = recommendation.Unknown
@@ -227,19 +231,6 @@ func (e *evaluator) explain(r *compiledRule, as *setting, s *subject, f *recomme
 	version := f.Evidence.PriceVersion
 	f.Evidence = e.evidence(r, as, s)
 	f.Evidence.PriceVersion, f.Reason = version, reasonOf(r, f.Evidence.Values)
-}
-
-// unconfirmed is the reason of a rule whose hourly means must agree with 5-minute points, which nobody collects yet.
-const unconfirmed = "unconfirmed"
-
-// unconfirmedOf names the metrics that a rule must confirm in 5-minute points: hourly means hide peaks, so a size or
-// IOPS must not be lowered by them alone.
-func unconfirmedOf(r *rule.Rule) []recommendation.Missing {
-	out := make([]recommendation.Missing, len(r.Confirm))
-	for i, name := range r.Confirm {
-		out[i] = recommendation.Missing{Fact: "m." + name, Reason: unconfirmed}
-	}
-	return out
 }
 
 // skips reports whether rules about money skip a resource.
@@ -265,6 +256,9 @@ func (e *evaluator) evidence(r *compiledRule, as *setting, s *subject) recommend
 	}
 	if r.window > 0 {
 		out.Window, out.Points = fmt.Sprintf("%dd", r.window), s.pointsOf(r.condition.Metrics)
+	}
+	if s.fine {
+		out.Confirmed = s.confirmation.Day
 	}
 	return out
 }

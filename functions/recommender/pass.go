@@ -1,6 +1,7 @@
 package recommender
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -24,6 +25,7 @@ type pass struct {
 	Settled recommendation.Settled `json:"settled,omitzero"`
 	Marks   string                 `json:"marks,omitempty"` // becomes Day when a whole pass ends
 	Day     string                 `json:"day,omitempty"`   // of the last daily pass that ended, or firstPass
+	First   string                 `json:"first,omitempty"` // the day of the first pass of all
 	// changes of resources until this time are evaluated
 	Through time.Time `json:"through,omitzero"`
 	Seq     int64     `json:"seq"` // of writes; each is conditioned on it
@@ -86,9 +88,10 @@ func (r *runner) save(ctx context.Context) error {
 
 // begin starts a pass: a whole one with the day that it marks, or one over changed resources with "".
 func (r *runner) begin(ctx context.Context, id, marks string) error {
+	now := r.Clock.Now().UTC()
 	r.state = pass{
-		ID: id, At: r.Clock.Now().UTC(), Whole: marks != "", Marks: marks, Day: r.state.Day,
-		Through: r.state.Through, Seq: r.state.Seq,
+		ID: id, At: now, Whole: marks != "", Marks: marks, Day: r.state.Day, Through: r.state.Through,
+		Seq: r.state.Seq, First: cmp.Or(r.state.First, dayOf(now)),
 	}
 	return r.save(ctx)
 }

@@ -16,7 +16,7 @@ const (
 	enoughPoints = 0.7
 )
 
-// The limits of an idle hour and of a day of low use, from the definitions of the metrics in metrics.csv. The use of the
+// The limits of an idle hour and of a day of low use, from the definitions of the metrics in metrics.csv. Use of the
 // processors is in percent.
 const (
 	idlePercent        = 5

@@ -161,7 +161,8 @@ func TestActiveHours_AreThoseWithAPointOfTheProcessor(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := machineLoad("azure-sql-database", tt.days, active(tt.hours))
-			got, known := countActiveHours(databaseCPU, recentOf(h), measurement.Window{End: patternEnd, Since: tt.since})
+			w := measurement.Window{End: patternEnd, Since: tt.since}
+			got, known := countActiveHours(databaseCPU, recentOf(h), w)
 			if got != tt.want || known != tt.known {
 				t.Errorf("%v, known: %v; want %v, %v", got, known, tt.want, tt.known)
 			}
@@ -173,14 +174,13 @@ func TestGatewayTraffic_IsGBOfADay(t *testing.T) {
 	gateway := newSubjectOf(t, "aws-nat", "", nil)
 	gateway.end = patternEnd
 	gateway.CreatedAt, gateway.DiscoveredAt = patternEnd.AddDate(0, 0, -90), patternEnd.AddDate(0, 0, -90)
-	gateway.history = func(string) measurement.History { return nil }
+	gateway.usage = func(string) measurement.Use { return measurement.Use{} }
 	if v, why := gateway.gatewayTraffic(); why != condition.NotCollected {
 		t.Errorf("without measurements: %v (%q)", v, why)
 	}
 	gateway.read = false
-	gateway.history = func(string) measurement.History {
-		return machineLoad("aws-nat", 14, func(time.Time, cloud.Measure) float64 { return 1e9 })
-	}
+	h := machineLoad("aws-nat", 14, func(time.Time, cloud.Measure) float64 { return 1e9 })
+	gateway.usage = func(string) measurement.Use { return measurement.Use{History: h} }
 	if v, why := gateway.gatewayTraffic(); v != 48 || why != "" {
 		t.Errorf("1 GB an hour each way: %v (%q), want 48 GB a day", v, why)
 	}

@@ -52,7 +52,7 @@ type planRun struct {
 	past    map[string][]*pastRules // by type
 	found   [2]planFinding          // of the rule under evaluation
 
-	history    func(uid string) measurement.History
+	usage      func(uid string) measurement.Use
 	historyErr error
 }
 
@@ -140,7 +140,7 @@ func (r *planRun) run(ctx context.Context) ([]recommendation.RulePlanResult, err
 			return nil, err
 		}
 		for n, items := range groups {
-			r.history = r.shardHistory(ctx, shardOfHistory{
+			r.usage = r.shardUsage(ctx, shardOfHistory{
 				org: r.org, shard: shard + n*inventory.ResourceShards, end: r.in.end, days: backtestedDays,
 			}, &r.historyErr)
 			for _, it := range items {
@@ -170,7 +170,7 @@ func (r *planRun) evaluate(it table.Item) error {
 	if err != nil || pairs == nil {
 		return err
 	}
-	s, err := pairs.by[withChange].begin(&rec, it.Data, r.history)
+	s, err := pairs.by[withChange].begin(&rec, it.Data, r.usage)
 	if err != nil {
 		return err
 	}

@@ -193,28 +193,48 @@ func firstPass(at time.Time) string { return "first-" + dayOf(at) }
 
 // dueDay returns the day that a due pass over everything marks, or "" if none is due: once a day, when yesterday's
 // metrics and bills of all connected accounts are in, at 08:00 UTC at the latest; and at once after the first
-// discovery. On the day of the first discovery the daily pass waits for metrics and bills however late it is.
+// discovery. On the day of the first discovery the daily pass waits for metrics and bills however late it is, and
+// follows again when candidates were confirmed.
 func (r *runner) dueDay(ctx context.Context) (string, error) {
 	now := r.Clock.Now().UTC()
-	if r.state.Day == dayOf(now) {
+	if r.isOver(now) {
 		return "", nil
 	}
 	accounts, err := r.inventory.ListAccounts(ctx, r.org)
 	if err != nil || len(accounts) == 0 {
 		return "", fault.Wrap("list the accounts", err)
 	}
+	if r.state.Day == dayOf(now) {
+		return r.dueAfterConfirmation(ctx, accounts)
+	}
 	first := r.state.Day == "" && discovered(accounts)
 	in := now.Hour() >= latest && !first && r.state.Day != firstPass(now)
 	if !in {
-		in, err = r.dataIsIn(ctx, accounts, now)
+		if in, err = r.dataIsIn(ctx, accounts, now); err != nil {
+			return "", err
+		}
 	}
 	switch {
-	case err != nil:
-		return "", err
 	case in:
 		return dayOf(now), nil
 	case first:
 		return firstPass(now), nil
+	}
+	return "", nil
+}
+
+// isOver reports whether today's daily pass has ended, and no other can follow it.
+func (r *runner) isOver(now time.Time) bool {
+	return r.state.Day == dayOf(now) && r.state.First != dayOf(now)
+}
+
+// dueAfterConfirmation returns the day of the last daily pass again if candidates were confirmed since it began.
+func (r *runner) dueAfterConfirmation(ctx context.Context, accounts []inventory.Account) (string, error) {
+	for i := range accounts {
+		c, err := r.measurements.LastCollection(ctx, r.org, accounts[i].ID)
+		if err != nil || c.ConfirmedAt.After(r.state.At) {
+			return r.state.Day, err
+		}
 	}
 	return "", nil
 }

@@ -254,24 +254,3 @@ func TestKilledAtAnyStep_EvaluationsLeaveTheSameRows(t *testing.T) {
 		return f.rows()
 	})
 }
-
-func TestEvaluate_ARuleThatNeedsFinerPointsStaysUnknown(t *testing.T) {
-	f := newFixture(t)
-	v := f.volume("vol-io", 0)
-	v.Facts["volume_type"], v.Facts["iops"] = "io2", 6000.0
-	f.discover("aws-ebs", v)
-	f.bill(map[string]string{"vol-io": "5"})
-	for range 2 {
-		f.measure("vol-io", "aws-ebs", 20, func(time.Time, cloud.Measure) float64 { return 1 })
-		f.evaluate()
-		f.Clock.Advance(24 * time.Hour)
-	}
-	if strings.Contains(f.rows(), "aws-ebs-iops-unused") {
-		t.Errorf("IOPS are lowered by hourly means: %s", f.rows())
-	}
-	counts := apitest.Value(recommendation.New(f.Platform).ReadCounts(f.In(org), org))(f)
-	i := slices.IndexFunc(counts, func(c recommendation.RuleCount) bool { return c.RuleID == "aws-ebs-iops-unused" })
-	if i < 0 || counts[i].Unknown != 1 || counts[i].Missing[0].Reason != unconfirmed {
-		t.Errorf("counts of aws-ebs-iops-unused: %+v", counts)
-	}
-}

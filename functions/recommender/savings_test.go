@@ -37,7 +37,7 @@ func newSubject(tb testing.TB) *subject {
 			CreatedAt: at, DiscoveredAt: at,
 		},
 		facts: of.Facts, rollups: &condition.Rollups{Kind: "aws-ec2"},
-		history: func(string) measurement.History { return nil }, end: savingsNow.Truncate(day),
+		usage: func(string) measurement.Use { return measurement.Use{} }, end: savingsNow.Truncate(day),
 	}
 }
 

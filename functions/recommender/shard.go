@@ -36,9 +36,10 @@ type evaluation struct {
 	findings   []recommendation.Finding
 	counts     map[countKey]*recommendation.RuleCount
 	settled    recommendation.Settled
+	candidates map[string][]measurement.Candidate // for a confirmation, by account
 
 	account    string // of the resource under evaluation
-	history    func(uid string) measurement.History
+	usage      func(uid string) measurement.Use
 	historyErr error
 }
 
@@ -47,13 +48,13 @@ type countKey struct{ rule, account string }
 
 // evaluateShard evaluates all resources of a shard of records, and records that it did.
 func (e *evaluation) evaluateShard(ctx context.Context, shard int) error {
-	e.counts = map[countKey]*recommendation.RuleCount{}
+	e.counts, e.candidates = map[countKey]*recommendation.RuleCount{}, map[string][]measurement.Candidate{}
 	groups, err := e.readShard(ctx, e.org, shard)
 	if err != nil {
 		return err
 	}
 	for n, items := range groups {
-		e.history = e.shardHistory(ctx, shardOfHistory{
+		e.usage = e.shardUsage(ctx, shardOfHistory{
 			org: e.org, shard: shard + n*inventory.ResourceShards, end: e.in.end, days: measuredDays,
 		}, &e.historyErr)
 		if err = e.evaluateItems(ctx, items); err != nil {
@@ -77,6 +78,9 @@ func (e *evaluation) evaluateShard(ctx context.Context, shard int) error {
 		counts = append(counts, *c)
 	}
 	if err = e.rows.WriteCounts(ctx, e.org, shard, counts); err != nil {
+		return err
+	}
+	if err = e.askForConfirmations(ctx, shard); err != nil {
 		return err
 	}
 	return e.settling.Confirm(ctx, shard)
@@ -108,20 +112,18 @@ type shardOfHistory struct {
 	days  int
 }
 
-// shardHistory returns a function that returns the measurements of a resource. It reads the shard of measurements when
-// it is first called, and keeps an error in failed.
-func (w *worker) shardHistory(
-	ctx context.Context, of shardOfHistory, failed *error,
-) func(uid string) measurement.History {
-	var all map[string]measurement.History
+// shardUsage returns a function that returns the measurements of a resource. It reads the shard of measurements when it
+// is first called, and keeps an error in failed.
+func (w *worker) shardUsage(ctx context.Context, of shardOfHistory, failed *error) func(uid string) measurement.Use {
+	var all measurement.Shard
 	read := false
-	return func(uid string) measurement.History {
+	return func(uid string) measurement.Use {
 		if !read {
 			read = true
 			from, until := of.end.AddDate(0, 0, -of.days), of.end.AddDate(0, 0, -1)
 			all, *failed = w.measurements.ReadShard(ctx, of.org, of.shard, from, until)
 		}
-		return all[uid]
+		return all.Of(uid)
 	}
 }
 
@@ -158,7 +160,7 @@ func (e *evaluation) evaluateItem(it table.Item) error {
 		return nil
 	}
 	e.account = r.CloudAccountID
-	s, err := of.begin(&r, it.Data, e.history)
+	s, err := of.begin(&r, it.Data, e.usage)
 	if err != nil {
 		return err
 	}
@@ -182,6 +184,7 @@ func (e *evaluation) evaluateRules(of *evaluator, s *subject, content content) e
 		}
 		e.keep(f, known)
 	}
+	e.keepCandidate(of, s)
 	return of.lookBack(s, known, e.findings[first:])
 }
 
@@ -267,7 +270,7 @@ func (e *evaluation) settle(ctx context.Context) error {
 // evaluateChanged evaluates the rules that read no metrics for resources given by their native ids.
 func (e *evaluation) evaluateChanged(ctx context.Context, uids []string) error {
 	e.counts, e.stateOnly = map[countKey]*recommendation.RuleCount{}, true
-	e.history = func(uid string) measurement.History { return e.readHistory(ctx, uid) }
+	e.usage = func(uid string) measurement.Use { return measurement.Use{History: e.readHistory(ctx, uid)} }
 	const atOnce = 100
 	for len(uids) > 0 {
 		some := uids[:min(atOnce, len(uids))]

@@ -229,12 +229,13 @@ func TestSizeFacts_OfAClusterAreThoseOfItsInstances(t *testing.T) {
 // pricer is a provider with a few prices.
 type pricer struct {
 	cloud.Provider
-	perHour map[string]string
+	unit   cloud.PriceUnit
+	prices map[string]string
 }
 
 func (p pricer) Prices(_ context.Context, _ string, take func(cloud.Price) error) (string, error) {
-	for key, usd := range p.perHour {
-		if err := take(cloud.Price{Key: key, Unit: cloud.PerHour, USD: money.MustParse(usd)}); err != nil {
+	for key, usd := range p.prices {
+		if err := take(cloud.Price{Key: key, Unit: p.unit, USD: money.MustParse(usd)}); err != nil {
 			return "", err
 		}
 	}
@@ -247,7 +248,7 @@ func TestEvaluate_AnInstanceOfAnOldGenerationHasARowWithTheDifferenceOfPrices(t 
 	old.InstanceType, recent.InstanceType = "m4.large", "m5.large"
 	f.discover("aws-ec2", old, recent)
 	f.bill(map[string]string{"i-old": "2", "i-new": "2"})
-	amazon := pricer{perHour: map[string]string{
+	amazon := pricer{unit: cloud.PerHour, prices: map[string]string{
 		"ec2/m4.large/linux/default": "0.1", "ec2/m5.large/linux/default": "0.09",
 	}}
 	f.Must(pricing.New(f.Platform, cloud.Providers{"aws": amazon}).RefreshPrices(
@@ -276,5 +277,50 @@ func TestSavings_OfAClusterAreClaimedAtItsInstances(t *testing.T) {
 	if why != "" || got.Gross != money.FromInt(90) || got.Net != money.FromInt(60) || len(got.Claims) != 2 ||
 		got.Claims[0] != (recommendation.Claim{ResourceID: "res_1", USD: money.FromInt(60), Cost: money.FromInt(240)}) {
 		t.Errorf("%+v (%q), want a quarter of both, and net that of the instance without a commitment", got, why)
+	}
+}
+
+func TestSettings_OfATarget(t *testing.T) {
+	s := newSubjectOf(t, "aws-ebs", "", cloud.Facts{"iops": 6001.0, "volume_type": "io2"})
+	s.end, s.read, s.fine = savingsNow.Truncate(day), true, true
+	s.confirmation.Values = map[string]float64{"iops_max_14d": 900.1, "iops_p99_14d": 3}
+	for name, tt := range map[string]struct {
+		fact  string
+		value rule.Value
+		want  string
+		known bool
+	}{
+		"the use and a fifth, rounded up": {
+			"iops",
+			rule.Value{Kind: rule.FromUse, Text: "iops_max_14d", Factor: 1.2},
+			"1081", true,
+		},
+		"at least what the provider takes": {
+			"iops",
+			rule.Value{Kind: rule.FromUse, Text: "iops_p99_14d", Factor: 1.2},
+			"100", true,
+		},
+		"a use that is not known": {
+			"iops",
+			rule.Value{Kind: rule.FromUse, Text: "mibps_p99_14d", Factor: 1},
+			"100", false,
+		},
+		"half, rounded up": {
+			"iops",
+			rule.Value{Kind: rule.Computed, Text: "half", Factor: 1},
+			"3001", true,
+		},
+		"half of a fact that is no number": {
+			"volume_type",
+			rule.Value{Kind: rule.Computed, Text: "half", Factor: 1},
+			"0", false,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			set := rule.Setting{Name: tt.fact, Op: "=", Value: tt.value}
+			if got, known := s.settingValue(set); got != tt.want || known != tt.known {
+				t.Errorf("%q, known: %v; want %q, %v", got, known, tt.want, tt.known)
+			}
+		})
 	}
 }

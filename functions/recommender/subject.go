@@ -23,12 +23,15 @@ type subject struct {
 	inventory.Resource
 	facts   *condition.Facts   // of the record
 	rollups *condition.Rollups // of the evaluator; it holds the measurements once they are read
-	history func(uid string) measurement.History
+	usage   func(uid string) measurement.Use
 
 	end     time.Time         // the first moment after the last day of metrics that are read
 	tags    map[string]string // of lowerTags, with smart tags; nil before the first use
 	read    bool              // the measurements of this resource are in the roll-ups
 	counted *patterns         // of the load until end; nil before the first use
+
+	confirmation measurement.Confirmed // valid once read
+	fine         bool                  // metrics are those of the confirmation, as far as it has them
 
 	indexed     string // of indexedFacts
 	indexedRead bool
@@ -78,6 +81,9 @@ func (s *subject) Statistic(name string) condition.Measured {
 // collected returns a metric of the measures that discovery collects.
 func (s *subject) collected(name string) condition.Measured {
 	s.measurements()
+	if v, confirmed := s.confirmation.Values[name]; confirmed && s.fine {
+		return condition.Measured{Value: v}
+	}
 	return s.rollups.Statistic(name)
 }
 
@@ -92,7 +98,9 @@ func (s *subject) measurements() *measurement.Recent {
 	w := s.window()
 	s.rollups.Since, s.rollups.Off = w.Since, w.Off
 	recent.Reset(s.end)
-	for m, days := range s.history(s.UID) {
+	use := s.usage(s.UID)
+	s.confirmation = use.Confirmed
+	for m, days := range use.History {
 		recent.AddDays(m, days, s.dateOf)
 	}
 	return recent

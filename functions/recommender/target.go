@@ -1,7 +1,9 @@
 package recommender
 
 import (
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"lamplighter.dev/shared/cloud"
@@ -119,10 +121,18 @@ func (s *subject) targetOf(r *rule.Rule) (pricing.Resource, bool) {
 	return out, changed
 }
 
-// settingValue returns the text of a setting that the rule itself, or a fact, names.
+// settingValue returns the text of a setting that the rule itself, a fact or the measured use names.
 func (s *subject) settingValue(set rule.Setting) (string, bool) {
 	switch {
-	case set.Op != "=" || set.Value.Factor != 1:
+	case set.Op != "=":
+		return "", false
+	case set.Value.Kind == rule.FromUse:
+		m := s.Statistic(set.Value.Text)
+		return wholeNumber(max(m.Value*set.Value.Factor, fewest[set.Name])), m.Reason == ""
+	case set.Value.Kind == rule.Computed && set.Value.Text == "half":
+		n, is := s.facts.Value(set.Name).(float64)
+		return wholeNumber(n / 2), is
+	case set.Value.Factor != 1:
 		return "", false
 	case set.Value.Kind == rule.Literal:
 		return set.Value.Text, true
@@ -132,6 +142,12 @@ func (s *subject) settingValue(set rule.Setting) (string, bool) {
 	}
 	return "", false
 }
+
+// fewest are the smallest numbers that providers take: AWS, of volumes io1 and io2.
+var fewest = map[string]float64{"iops": 100}
+
+// wholeNumber returns the text of a number, rounded up: less than the use would not hold it.
+func wholeNumber(n float64) string { return strconv.FormatFloat(math.Ceil(n), 'f', 0, 64) }
 
 // typedLike returns a text as a value of the kind of an earlier one.
 func typedLike(earlier any, text string) any {

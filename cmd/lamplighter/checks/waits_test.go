@@ -64,8 +64,8 @@ var realWaits = map[string]struct {
 	"shared/api/rest/audit_store_test.go":   {2, "in a bubble of synctest, where no real time passes"},
 	"shared/cloud/aws/peers_test.go":        {1, "moto_server starts"},
 	"shared/testkit/clocktest/clocktest.go": {
-		1,
-		"the clock of an engine that hurries, so that its waits are short and its time limits are not",
+		3,
+		"the clocks of an engine whose waits are short and whose time limits are not",
 	},
 	"shared/testkit/clouds/awstwin/faults.go":  {1, "a request that stalls until its client gives up"},
 	"shared/testkit/clouds/cloudtest/group.go": {1, "a real cloud, or one of another maker, moves on"},

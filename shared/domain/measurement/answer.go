@@ -54,8 +54,8 @@ func (h History) Answer(m cloud.Metric, w Window) (float64, bool) {
 	return v, known == Known
 }
 
-// Answer returns the value of a metric, in its unit, as of the end given to Reset and Rewind, and whether it is known. For a
-// count, an hour without points on a collected day is 0. w.End is not read.
+// Answer returns the value of a metric, in its unit, as of the end given to Reset and Rewind, and whether it is known.
+// For a count, an hour without points on a collected day is 0. w.End is not read.
 func (r *Recent) Answer(m cloud.Metric, w Window) (float64, Knowledge) {
 	rows, collected := r.rowsOf(m)
 	switch {
@@ -79,7 +79,9 @@ func (r *Recent) Answer(m cloud.Metric, w Window) (float64, Knowledge) {
 }
 
 // dayAgo returns when a day began, some days before the end. Days are in UTC, so each has 24 hours.
-func (r *Recent) dayAgo(days int) time.Time { return r.until.Add(-time.Duration(days) * hours * time.Hour) }
+func (r *Recent) dayAgo(days int) time.Time {
+	return r.until.Add(-time.Duration(days) * hours * time.Hour)
+}
 
 // tally counts the hours of a window that were not off.
 type tally struct {

@@ -49,6 +49,8 @@ type Collection struct {
 	USD         float64   `json:"usd"`             // list price
 	Error       string    `json:"error,omitempty"` // the first error of a failed read
 	CollectedAt time.Time `json:"collectedAt"`
+	Candidates  bool      `json:"candidates,omitempty"` // some wait for their confirmation
+	ConfirmedAt time.Time `json:"confirmedAt,omitzero"` // when candidates were last looked at
 }
 
 func collectionKey(org, accountID string) table.Key { return spread(org).Key("COLLECTED#" + accountID) }

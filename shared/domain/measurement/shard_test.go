@@ -28,8 +28,8 @@ func TestReadShard_ReturnsTheSameHistoriesAsRead(t *testing.T) {
 	}
 	shard := table.ShardOf("i-7", Shards)
 	got, err := s.ReadShard(ctx, org, shard, from, until)
-	if err != nil || len(got) == 0 {
-		t.Fatalf("%d histories, %v", len(got), err)
+	if err != nil || len(got.Histories) == 0 {
+		t.Fatalf("%d histories, %v", len(got.Histories), err)
 	}
 	for i := range 200 {
 		uid := fmt.Sprint("i-", i)
@@ -40,8 +40,8 @@ func TestReadShard_ReturnsTheSameHistoriesAsRead(t *testing.T) {
 		if table.ShardOf(uid, Shards) != shard {
 			want = nil
 		}
-		if !reflect.DeepEqual(got[uid], want) {
-			t.Errorf("%s: %d days; want %d", uid, len(got[uid][cpu]), len(want[cpu]))
+		if !reflect.DeepEqual(got.Histories[uid], want) {
+			t.Errorf("%s: %d days; want %d", uid, len(got.Histories[uid][cpu]), len(want[cpu]))
 		}
 	}
 }

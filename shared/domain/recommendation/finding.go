@@ -72,10 +72,11 @@ type Missing struct {
 
 // Evidence is what a condition was decided on. With the stored version of the rule, it decides the condition again.
 type Evidence struct {
-	Values       map[string]any `json:"values"`     // facts and statistics by their names in the condition
-	Thresholds   map[string]any `json:"thresholds"` // parameters
-	Window       string         `json:"window"`     // of the metrics: "14d"; empty without metrics
-	Points       int            `json:"points"`     // the smallest number of points of a metric
+	Values       map[string]any `json:"values"`              // facts and statistics by their names in the condition
+	Thresholds   map[string]any `json:"thresholds"`          // parameters
+	Window       string         `json:"window"`              // of the metrics: "14d"; empty without metrics
+	Points       int            `json:"points"`              // the smallest number of points of a metric
+	Confirmed    string         `json:"confirmed,omitempty"` // last day of the 5-minute points that confirm the metrics
 	Rule         string         `json:"rule"`
 	RuleVersion  int            `json:"ruleVersion"`
 	PriceVersion string         `json:"priceVersion"`

@@ -151,7 +151,7 @@ func printSamples(out io.Writer, r *recommendations.RulePlanRule) {
 
 // printBacktest prints the earlier days and months.
 func printBacktest(out io.Writer, p *recommendations.RulePlan) {
-	since := "no rule reads metrics"
+	since := "no stored metrics were read"
 	if p.Backtest.MeasuredSince != nil {
 		since = "metrics since " + *p.Backtest.MeasuredSince
 	}

@@ -167,6 +167,9 @@ func (c *checker) planTarget(ctx context.Context, t *remediation.Target) (json.R
 	if err != nil {
 		return nil, err
 	}
+	if err = c.checkReason(ctx, ch, t); err != nil {
+		return nil, err
+	}
 	p.Undo = means.Undo
 	t.SetPlan(p)
 	return native, nil

@@ -86,7 +86,11 @@ func TestOthers_AClusterThatIsAwayHasNothingGone(t *testing.T) {
 func TestOthers_AreThoseThatTheCatalogueCallsDiscoverable(t *testing.T) {
 	f := newFixture(t)
 	for _, resource := range kubernetes.ListedOthers() {
-		f.Add(resource, fields{"metadata": fields{"name": "one"}})
+		o := fields{"metadata": fields{"name": "one"}}
+		if resource == "pods" { // a pod is listed if a rule concerns it
+			o["status"] = fields{"phase": "Running"}
+		}
+		f.Add(resource, o)
 	}
 	got, _, err := f.listOthers()
 	f.must(err)

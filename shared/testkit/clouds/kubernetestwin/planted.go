@@ -72,10 +72,8 @@ func plantedWorkloads() []plantedWorkload {
 		{Planted{"daemonsets", "", ""}, soundWorkload("good", "agent", 0, nil)},
 		{Planted{"daemonsets", "", "daemonset-heavy"}, heavy},
 		{Planted{"daemonsets", "", "daemonset-no-requests"}, greedy},
-		{
-			Planted{"deployments", "", ""},
-			soundWorkload("shop-pr-7", "preview", 1, nil),
-		},
+		{Planted{"deployments", "", ""}, soundWorkload("shop-pr-7", "preview", 1, nil)},
+		{Planted{"deployments", "", ""}, soundWorkload("tests", "runner", 1, nil)},
 	}
 }
 

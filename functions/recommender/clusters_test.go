@@ -144,7 +144,9 @@ func TestEvaluate_FindsExactlyThePlantedWasteOfACluster(t *testing.T) {
 	c := kubernetestwin.New()
 	t.Cleanup(c.Close)
 	f.Clock.Advance(40 * 24 * time.Hour)
-	planted := c.Plant(f.Clock.Now().AddDate(0, 0, 33))
+	c.Without = []string{"metrics.k8s.io"}
+	planted := append(c.Plant(f.Clock.Now().AddDate(0, 0, 33)),
+		kubernetestwin.Planted{Resource: "clusters", At: "cluster", Rules: "cluster-no-metrics"})
 	f.discoverCluster(c)
 	for uid, rules := range f.trueConditions() {
 		if strings.Contains(rules, "unmounted") || strings.Contains(rules, "leftover") {

@@ -184,17 +184,24 @@ func minorOf(version string) (int, bool) {
 	return n, err == nil
 }
 
-// smallestNode returns the cores that pods can use of the smallest node; 0 without nodes.
-func (c *cluster) smallestNode(ctx context.Context) (answer[float64], error) {
-	return c.survey.leastCPU.get(c.clock.Now(), false, func() (float64, error) {
-		least := 0.0
-		err := eachTyped(ctx, c, nodesOf, "", func(n *clusterNode) {
+// nodeSurvey is what is counted of all nodes: their number, and the cores that pods can use of the smallest one; 0
+// without nodes.
+type nodeSurvey struct {
+	count    int
+	leastCPU float64
+}
+
+// surveyNodes counts the nodes of the cluster.
+func (c *cluster) surveyNodes(ctx context.Context) (answer[nodeSurvey], error) {
+	return c.survey.nodes.get(c.clock.Now(), false, func() (s nodeSurvey, err error) {
+		err = eachTyped(ctx, c, nodesOf, "", func(n *clusterNode) {
+			s.count++
 			cores := quantity(n.Status.Allocatable["cpu"])
-			if cores > 0 && (least == 0 || cores < least) {
-				least = cores
+			if cores > 0 && (s.leastCPU == 0 || cores < s.leastCPU) {
+				s.leastCPU = cores
 			}
 		})
-		return least, err
+		return s, err
 	})
 }
 

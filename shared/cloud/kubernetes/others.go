@@ -80,6 +80,7 @@ func (o other) ifServed() other {
 // read them. Neither are objects that controllers create and delete by themselves, except the pods that a rule concerns
 // (podSurvey.addNotable).
 var others = []other{
+	listedItself(newOther("", "v1", clusters, "cluster")),
 	described(newOther("", "v1", "nodes", "Node"), describeNodes),
 	described(newOther("", "v1", "services", "Service"), describeServices),
 	described(newOther("", "v1", "persistentvolumes", "PersistentVolume"), factsOnly(volumeObject.volumeFacts)),
@@ -112,10 +113,15 @@ var surveyNeeds = []rule{
 	{slicesOf, "", "list"}, {clusterRolesOf, "", "list"}, {accountsOf, "", "list"},
 }
 
+// clusters is the resource in the uid of the cluster itself. The API does not know it.
+const clusters = "clusters"
+
 func otherNeeds() []rule {
-	out := make([]rule, len(others))
-	for i, o := range others {
-		out[i] = rule{o.apiResource, "", "list"}
+	var out []rule
+	for _, o := range others {
+		if o.Resource != clusters { // which is read by the namespace that it identifies it by
+			out = append(out, rule{o.apiResource, "", "list"})
+		}
 	}
 	return out
 }

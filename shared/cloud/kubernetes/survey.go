@@ -40,8 +40,9 @@ type survey struct {
 	vpas      remembered[map[string][]vpa]     // by namespace
 	quotas    remembered[map[string][]named]   // by namespace
 	policies  remembered[map[string][]named]   // by namespace
-	leastCPU  remembered[float64]              // cores of the smallest node; 0 without nodes
-	minor     remembered[int]                  // minor version of the API server
+	nodes     remembered[nodeSurvey]
+	expensive remembered[bool] // the default StorageClass is of a premium type
+	minor     remembered[int]  // minor version of the API server
 	workloads remembered[byNamespace]
 	roles     remembered[map[string]bool] // cluster roles that allow everything
 	accounts  remembered[map[ref]bool]    // service accounts

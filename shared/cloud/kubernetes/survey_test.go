@@ -137,6 +137,9 @@ func TestSurvey_FactsOfObjectsThatDependOnOthers(t *testing.T) {
 		{"waste/pods/no-image", "waiting_reason", "ImagePullBackOff"},
 		{"waste/pods/waits", "pending_since", atHour(8)},
 		{"waste/pods/bare", "pending_since", cloud.Never},
+		{"/clusters/cluster", "node_count", 6.0},
+		{"/clusters/cluster", "metrics_api", true},
+		{"/clusters/cluster", "default_storage_expensive", true},
 	} {
 		if got := facts[tt.at][tt.fact]; !reflect.DeepEqual(got, tt.want) {
 			t.Errorf("%s of %s is %v, want %v", tt.fact, tt.at, got, tt.want)
@@ -166,6 +169,8 @@ func TestSurvey_FactsThatAreDeniedSayWhichPermissionIsMissing(t *testing.T) {
 		{"list deployments.apps", "waste/horizontalpodautoscalers/lost", "target_exists"},
 		{"list clusterroles.rbac.authorization.k8s.io", "/clusterrolebindings/viewer", "wildcard_role"},
 		{"list serviceaccounts", "good/rolebindings/deployer", "subject_missing"},
+		{"list nodes", "/clusters/cluster", "node_count"},
+		{"list storageclasses.storage.k8s.io", "/clusters/cluster", "default_storage_expensive"},
 	} {
 		t.Run(tt.at+" without "+tt.deny, func(t *testing.T) {
 			f := newFixture(t)
@@ -190,10 +195,13 @@ func TestSurvey_FactsThatAreDeniedSayWhichPermissionIsMissing(t *testing.T) {
 func TestSurvey_FactsOfAClusterThatServesLess(t *testing.T) {
 	f := newFixture(t)
 	f.Plant(morning)
-	f.Without = []string{"autoscaling.k8s.io", "discovery.k8s.io"}
+	f.Without = []string{"autoscaling.k8s.io", "discovery.k8s.io", "metrics.k8s.io"}
 	facts := f.listFacts()
 	if got := facts["good/statefulsets/db"]["vpa_auto"]; got != false {
 		t.Errorf("vpa_auto is %v without vertical autoscalers", got)
+	}
+	if got := facts["/clusters/cluster"]["metrics_api"]; got != false {
+		t.Errorf("metrics_api is %v without a metrics server", got)
 	}
 	want := []string{"endpoint_count: list endpointslices.discovery.k8s.io: NotFound"}
 	if got := facts["good/services/web"][cloud.Unread]; !reflect.DeepEqual(got, want) {

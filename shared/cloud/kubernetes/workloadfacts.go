@@ -101,15 +101,15 @@ func countSelecting(services []service, labels map[string]string) float64 {
 
 // daemonFactors are the objects that the facts of DaemonSets need.
 type daemonFactors struct {
-	pods     answer[podSurvey]
-	leastCPU answer[float64]
+	pods  answer[podSurvey]
+	nodes answer[nodeSurvey]
 }
 
 func (c *cluster) daemonFactors(ctx context.Context) (daemonFactors, error) {
 	var d daemonFactors
 	err := readAll(
 		reading(&d.pods, func() (answer[podSurvey], error) { return c.surveyPods(ctx) }),
-		reading(&d.leastCPU, func() (answer[float64], error) { return c.smallestNode(ctx) }),
+		reading(&d.nodes, func() (answer[nodeSurvey], error) { return c.surveyNodes(ctx) }),
 	)
 	return d, err
 }
@@ -126,11 +126,11 @@ func (d daemonFactors) daemonFacts(o object) cloud.Facts {
 		}),
 	}
 	addKilled(f, d.pods, workloadKey{o.Namespace, "DaemonSet", o.Name})
-	switch why := d.leastCPU.missing(); {
+	switch why := d.nodes.missing(); {
 	case why != "":
 		f.Miss(why, "node_cpu_share")
-	case d.leastCPU.value > 0:
-		f["node_cpu_share"] = cores / d.leastCPU.value
+	case d.nodes.value.leastCPU > 0:
+		f["node_cpu_share"] = cores / d.nodes.value.leastCPU
 	}
 	return f
 }

@@ -25,6 +25,7 @@ var (
 		"volumesnapshots": "VolumeSnapshot", "verticalpodautoscalers": "VerticalPodAutoscaler",
 		"endpointslices": "EndpointSlice", "serviceaccounts": "ServiceAccount", "clusterroles": "ClusterRole",
 		"rolebindings": "RoleBinding", "clusterrolebindings": "ClusterRoleBinding",
+		"podmetrics": "PodMetrics", // so that there is the group of a metrics server
 	}
 	groups = map[string]string{
 		"deployments": "apps/v1", "statefulsets": "apps/v1", "daemonsets": "apps/v1", "cronjobs": "batch/v1",
@@ -42,6 +43,7 @@ var (
 		"endpointslices": "discovery.k8s.io/v1", "clusterroles": "rbac.authorization.k8s.io/v1",
 		"rolebindings":        "rbac.authorization.k8s.io/v1",
 		"clusterrolebindings": "rbac.authorization.k8s.io/v1",
+		"podmetrics":          "metrics.k8s.io/v1beta1",
 	}
 	scalable = map[string]bool{"deployments": true, "statefulsets": true, "rollouts": true}
 )

@@ -80,6 +80,9 @@ func (f *fixture) trueConditions() map[string]string {
 func plantedForm(found map[string][]string) map[string]string {
 	out := map[string]string{}
 	for uid, rules := range found {
+		if !strings.HasPrefix(uid, kubernetestwin.UID) { // of a disk
+			continue
+		}
 		slices.Sort(rules)
 		out[uid] = strings.ReplaceAll(strings.Join(rules, " "), "kubernetes-", "")
 	}
@@ -102,18 +105,28 @@ func uidOf(p kubernetestwin.Planted) string {
 func (f *fixture) billPlanted(planted []kubernetestwin.Planted) {
 	f.Helper()
 	perDay := map[string]string{}
+	for _, disk := range f.clusterDisks() {
+		perDay[disk.UID] = "0.5"
+	}
 	for _, p := range planted {
 		perDay[uidOf(p)] = "0.5"
 	}
 	f.bill(perDay)
 }
 
+// clusterDisks returns the disks in the cloud that planted volumes are. No machine has them.
+func (f *fixture) clusterDisks() []cloud.Resource {
+	var out []cloud.Resource
+	for _, name := range []string{"vol-released", "vol-free", "vol-orphan", "vol-ring"} {
+		out = append(out, f.found("arn:aws:ec2:eu-west-1:123456789012:volume/"+name, nil))
+	}
+	return out
+}
+
 // withoutPrice are the planted rules about money that open no recommendation, because nothing says what their change
-// saves: a disk and a load balancer are charged in the cloud, and replicas, targets and hours have no price.
+// saves: a load balancer is charged in the cloud, and replicas, targets and hours have no price.
 var withoutPrice = []string{
-	"service-lb-no-endpoints", "hpa-target-low", "persistentvolume-released", "persistentvolume-never-bound",
-	"persistentvolumeclaim-unmounted", "persistentvolumeclaim-scaled-down-leftover", "deployment-replicas-nonprod",
-	"namespace-schedule-nonprod",
+	"service-lb-no-endpoints", "hpa-target-low", "deployment-replicas-nonprod", "namespace-schedule-nonprod",
 }
 
 // checkPlanted holds the rules by object against the planted ones, less those in without.
@@ -157,6 +170,7 @@ func TestEvaluate_FindsExactlyThePlantedWasteOfACluster(t *testing.T) {
 	f.discoverCluster(c)
 	f.Clock.Advance(27 * 24 * time.Hour)
 	f.discoverCluster(c)
+	f.discover("aws-ebs", f.clusterDisks()...)
 	f.billPlanted(planted)
 	f.evaluate()
 	t.Logf("%d rules are true", checkPlanted(t, f.trueConditions(), planted))

@@ -153,10 +153,23 @@ func (n clusterNode) addPodFacts(f cloud.Facts, pods answer[podSurvey]) {
 		return
 	}
 	here := pods.value.nodes[n.Name]
+	if n.isControlPlane() {
+		here.workloads += here.static
+	}
 	f[cloud.NodeLoads], f["workload_pods"] = loadTexts(pods.value.loads[n.Name]), float64(here.workloads)
 	f["scale_down_blocked"] = here.kept > 0 ||
 		n.Annotations["cluster-autoscaler.kubernetes.io/scale-down-disabled"] == "true" ||
 		n.Annotations["karpenter.sh/do-not-disrupt"] == "true"
+}
+
+// isControlPlane reports whether the node runs the cluster itself. Its static pods are then its work.
+func (n clusterNode) isControlPlane() bool {
+	for _, role := range []string{"node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master"} {
+		if _, is := n.Labels[role]; is {
+			return true
+		}
+	}
+	return false
 }
 
 // serverMinor returns the minor version of the API server, 34 of "v1.34.2". Every authenticated user may ask that.

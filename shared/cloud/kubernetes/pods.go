@@ -61,8 +61,9 @@ type termination struct {
 // workloadKey names a workload: its namespace, its kind ("Deployment") and its name.
 type workloadKey struct{ ns, kind, name string }
 
-// nodePods are counts of the pods on a node: those outside DaemonSets, and those that forbid their eviction.
-type nodePods struct{ workloads, kept int }
+// nodePods are counts of the pods on a node: those outside DaemonSets, those that the kubelet runs from its own files,
+// and those that forbid their eviction.
+type nodePods struct{ workloads, static, kept int }
 
 // podSurvey is what is counted of all pods of a cluster.
 type podSurvey struct {
@@ -123,7 +124,11 @@ func (s *podSurvey) addToNode(p *pod, of workloadKey) {
 		return
 	}
 	n := s.nodes[p.Spec.NodeName]
-	if of.kind != "DaemonSet" && of.kind != "Node" { // the kubelet runs the pods of its node
+	switch of.kind {
+	case "Node":
+		n.static++
+	case "DaemonSet":
+	default:
 		n.workloads++
 	}
 	if p.forbidsEviction() {

@@ -13,6 +13,10 @@ type volumeObject struct {
 	Head `json:"metadata"`
 	Spec struct {
 		Reclaim string `json:"persistentVolumeReclaimPolicy"`
+		CSI     struct {
+			Driver string `json:"driver"`
+			Handle string `json:"volumeHandle"`
+		} `json:"csi"`
 	} `json:"spec"`
 	Status struct {
 		Phase      string `json:"phase"`
@@ -22,42 +26,85 @@ type volumeObject struct {
 
 // volumeFacts returns the facts of a PersistentVolume.
 func (v volumeObject) volumeFacts() cloud.Facts {
-	f := cloud.Facts{"phase": v.Status.Phase, "reclaim_policy": v.Spec.Reclaim, "released_at": cloud.Never}
+	f := cloud.Facts{
+		"phase": v.Status.Phase, "reclaim_policy": v.Spec.Reclaim, "released_at": cloud.Never, "disk": v.diskUID(),
+	}
 	if v.Status.Phase == "Released" || v.Status.Phase == "Failed" {
 		f["released_at"] = timeOrSince(v.Status.Transition)
 	}
 	return f
 }
 
+// diskUID returns the uid of the disk in the cloud that the volume is; "" for another volume.
+func (v volumeObject) diskUID() string {
+	switch handle := v.Spec.CSI.Handle; v.Spec.CSI.Driver {
+	case "ebs.csi.aws.com":
+		return handle
+	case "disk.csi.azure.com":
+		return strings.ToLower(handle)
+	case "pd.csi.storage.gke.io":
+		return "//compute.googleapis.com/" + handle
+	}
+	return ""
+}
+
+// surveyDisks returns the uids of the disks in the cloud, by PersistentVolume.
+func (c *cluster) surveyDisks(ctx context.Context) (answer[map[string]string], error) {
+	return c.survey.disks.get(c.clock.Now(), false, func() (map[string]string, error) {
+		out := map[string]string{}
+		err := eachTyped(ctx, c, volumesOf, "", func(v *volumeObject) { out[v.Name] = v.diskUID() })
+		return out, err
+	})
+}
+
 // claim has the fields that are read of a PersistentVolumeClaim.
 type claim struct {
-	Head   `json:"metadata"`
+	Head `json:"metadata"`
+	Spec struct {
+		Volume string `json:"volumeName"`
+	} `json:"spec"`
 	Status struct {
 		Phase    string         `json:"phase"`
 		Capacity map[string]any `json:"capacity"`
 	} `json:"status"`
 }
 
+// claimFactors are the objects that the facts of claims need.
+type claimFactors struct {
+	pods      answer[podSurvey]
+	workloads answer[byNamespace]
+	disks     answer[map[string]string]
+}
+
 func describeClaims(ctx context.Context, c *cluster) (describer[claim], error) {
-	var pods answer[podSurvey]
-	var workloads answer[byNamespace]
+	var n claimFactors
 	err := readAll(
-		reading(&pods, func() (answer[podSurvey], error) { return c.surveyPods(ctx) }),
-		reading(&workloads, func() (answer[byNamespace], error) { return c.surveyWorkloads(ctx, false) }),
+		reading(&n.pods, func() (answer[podSurvey], error) { return c.surveyPods(ctx) }),
+		reading(&n.workloads, func() (answer[byNamespace], error) { return c.surveyWorkloads(ctx, false) }),
+		reading(&n.disks, func() (answer[map[string]string], error) { return c.surveyDisks(ctx) }),
 	)
-	return func(v claim, r *cloud.Resource) {
-		r.Facts = cloud.Facts{"phase": v.Status.Phase, "size_gb": quantity(v.Status.Capacity["storage"]) / 1e9}
-		if why := pods.missing(); why != "" {
-			r.Facts.Miss(why, "mounted_by", "unmounted_since")
-		} else {
-			v.addMounts(r.Facts, pods.value.mounts[v.ref()])
-		}
-		if why := workloads.missing(); why != "" {
-			r.Facts.Miss(why, "owner_scaled_down")
-		} else {
-			r.Facts["owner_scaled_down"] = workloads.value.leavesClaim(v.ref())
-		}
-	}, err
+	return func(v claim, r *cloud.Resource) { r.Facts = n.claimFacts(v) }, err
+}
+
+// claimFacts returns the facts of a PersistentVolumeClaim.
+func (n claimFactors) claimFacts(v claim) cloud.Facts {
+	f := cloud.Facts{"phase": v.Status.Phase, "size_gb": quantity(v.Status.Capacity["storage"]) / 1e9}
+	if why := n.pods.missing(); why != "" {
+		f.Miss(why, "mounted_by", "unmounted_since")
+	} else {
+		v.addMounts(f, n.pods.value.mounts[v.ref()])
+	}
+	if why := n.workloads.missing(); why != "" {
+		f.Miss(why, "owner_scaled_down")
+	} else {
+		f["owner_scaled_down"] = n.workloads.value.leavesClaim(v.ref())
+	}
+	if why := n.disks.missing(); why != "" {
+		f.Miss(why, "disk")
+	} else {
+		f["disk"] = n.disks.value[v.Spec.Volume]
+	}
+	return f
 }
 
 // addMounts adds the number of pods that mount the claim. No cluster says since when none does.

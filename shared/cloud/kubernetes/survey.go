@@ -20,6 +20,7 @@ var (
 	nodesOf        = apiResource{Version: "v1", Resource: "nodes"}
 	servicesOf     = apiResource{Version: "v1", Resource: "services"}
 	quotasOf       = apiResource{Version: "v1", Resource: "resourcequotas"}
+	volumesOf      = apiResource{Version: "v1", Resource: "persistentvolumes"}
 	accountsOf     = apiResource{Version: "v1", Resource: "serviceaccounts"}
 	policiesOf     = apiResource{Group: "networking.k8s.io", Version: "v1", Resource: "networkpolicies"}
 	slicesOf       = apiResource{Group: "discovery.k8s.io", Version: "v1", Resource: "endpointslices"}
@@ -41,8 +42,9 @@ type survey struct {
 	quotas    remembered[map[string][]named]   // by namespace
 	policies  remembered[map[string][]named]   // by namespace
 	nodes     remembered[nodeSurvey]
-	expensive remembered[bool] // the default StorageClass is of a premium type
-	minor     remembered[int]  // minor version of the API server
+	disks     remembered[map[string]string] // uids of disks in the cloud by PersistentVolume
+	expensive remembered[bool]              // the default StorageClass is of a premium type
+	minor     remembered[int]               // minor version of the API server
 	workloads remembered[byNamespace]
 	roles     remembered[map[string]bool] // cluster roles that allow everything
 	accounts  remembered[map[ref]bool]    // service accounts

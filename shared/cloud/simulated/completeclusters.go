@@ -66,7 +66,7 @@ func (s *settings) completeClaim(n node, _ *cloud.Resource, weak bool) cloud.Fac
 	d := s.drawnOf(n)
 	return cloud.Facts{
 		"phase": "Bound", "size_gb": d.size, "mounted_by": count(!weak), "unmounted_since": d.since,
-		"owner_scaled_down": weak && s.drawHit(n, asSize, 0.5),
+		"disk": "", "owner_scaled_down": weak && s.drawHit(n, asSize, 0.5),
 	}
 }
 

@@ -2,6 +2,7 @@ package kubernetes
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -65,7 +66,10 @@ func eachTyped[T any](ctx context.Context, c *cluster, r apiResource, accept str
 			return nil
 		}
 	}
-	return cloud.ErrUnsupported("the cluster has more than %d %s", maxPages*pageSize, r.Resource)
+	return &cloud.Error{
+		Class: cloud.Unsupported, Op: permissionName("list", r), Code: "TooMany",
+		Message: fmt.Sprintf("the cluster has more than %d", maxPages*pageSize),
+	}
 }
 
 // listByNamespace lists a resource in all namespaces.

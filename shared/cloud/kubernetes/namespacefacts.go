@@ -18,9 +18,9 @@ type namespaceFactors struct {
 func (c *cluster) namespaceFactors(ctx context.Context) (namespaceFactors, error) {
 	var n namespaceFactors
 	err := readAll(
-		reading(&n.pods, func() (answer[podSurvey], error) { return c.surveyPods(ctx) }),
-		reading(&n.quotas, func() (answer[map[string][]named], error) { return c.surveyQuotas(ctx) }),
-		reading(&n.policies, func() (answer[map[string][]named], error) { return c.surveyPolicies(ctx) }),
+		tryReading(ctx, &n.pods, func() (answer[podSurvey], error) { return c.surveyPods(ctx) }),
+		tryReading(ctx, &n.quotas, func() (answer[map[string][]named], error) { return c.surveyQuotas(ctx) }),
+		tryReading(ctx, &n.policies, func() (answer[map[string][]named], error) { return c.surveyPolicies(ctx) }),
 	)
 	return n, err
 }

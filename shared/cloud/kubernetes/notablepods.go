@@ -30,11 +30,12 @@ func (s *podSurvey) addNotable(p *pod) {
 	s.notable = append(s.notable, o)
 }
 
-// listedFromSurvey returns pods that are listed as the survey has kept them.
+// listedFromSurvey returns pods that are listed as the survey has kept them, of a cluster with too many pods those of
+// the ones that were read.
 func listedFromSurvey(o other) other {
 	o.list = func(ctx context.Context, c *cluster, _ string) ([]listedObject, string, error) {
 		pods, err := c.surveyPods(ctx)
-		if err == nil {
+		if err == nil && cloud.ClassOf(pods.err) != cloud.Unsupported {
 			err = pods.err
 		}
 		return pods.value.notable, "", err

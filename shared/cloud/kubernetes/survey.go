@@ -50,8 +50,8 @@ type survey struct {
 	accounts  remembered[map[ref]bool]    // service accounts
 }
 
-// answer is what a read returned. err is the error of a resource that the credentials may not list, or that the cluster
-// does not serve.
+// answer is what a read returned. err is the error of a resource that the credentials may not list, that the cluster
+// does not serve, or that it has too many of.
 type answer[T any] struct {
 	value T
 	err   error
@@ -82,8 +82,12 @@ func (r *remembered[T]) get(now time.Time, anew bool, read func() (T, error)) (a
 		return r.answer, nil
 	}
 	value, err := read()
-	if class := cloud.ClassOf(err); err != nil && class != cloud.Denied && class != cloud.NotFound {
-		return answer[T]{}, err
+	switch cloud.ClassOf(err) {
+	case cloud.Denied, cloud.NotFound, cloud.Unsupported:
+	default:
+		if err != nil {
+			return answer[T]{}, err
+		}
 	}
 	r.known, r.at, r.answer = true, now, answer[T]{value, err}
 	return r.answer, nil
@@ -105,6 +109,17 @@ func readAll(reads ...func() error) error {
 func reading[T any](into *answer[T], read func() (answer[T], error)) func() error {
 	return func() (err error) {
 		*into, err = read()
+		return err
+	}
+}
+
+// tryReading is reading for objects that must be listed even if others cannot be read: facts that need those are then
+// left out. It is not for facts with a time of our own, which would begin anew.
+func tryReading[T any](ctx context.Context, into *answer[T], read func() (answer[T], error)) func() error {
+	return func() (err error) {
+		if *into, err = read(); err != nil && ctx.Err() == nil && cloud.ClassOf(err) != cloud.Refused {
+			into.err, err = err, nil
+		}
 		return err
 	}
 }

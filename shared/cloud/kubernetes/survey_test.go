@@ -2,6 +2,7 @@ package kubernetes_test
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"reflect"
 	"slices"
@@ -251,19 +252,56 @@ func TestSurvey_ListsEachResourceOnceForAllKinds(t *testing.T) {
 	t.Logf("%d calls", len(f.Calls("")))
 }
 
-// A failure that may pass is not taken for the absence of objects.
+// A failure that may pass is not taken for the absence of objects, and does not hide the namespaces. Claims have a time
+// of our own, which must not begin anew because of it, so that their listing fails.
 func TestSurvey_AFailureThatMayPassIsReadAgain(t *testing.T) {
 	f := newFixture(t)
 	f.Plant(morning)
-	f.AddFault(kubernetestwin.Fault{Op: "list pods", Code: 503, Reason: "ServiceUnavailable", Times: 5})
-	_, err := f.conn.List(t.Context(), namespace, "cluster", "")
-	f.wantClass("a listing without pods", err, cloud.Transient)
-	got, err := f.conn.List(t.Context(), namespace, "cluster", "")
+	f.AddFault(kubernetestwin.Fault{Op: "list pods", Code: 503, Reason: "ServiceUnavailable", Times: 10})
+	good := func() cloud.Facts {
+		got, err := f.conn.List(t.Context(), namespace, "cluster", "")
+		f.must(err)
+		isGood := func(r cloud.Resource) bool { return r.Name == "good" }
+		return got.Resources[slices.IndexFunc(got.Resources, isGood)].Facts
+	}
+	want := []string{"pod_count: list pods: ServiceUnavailable"}
+	if facts := good(); !reflect.DeepEqual(facts[cloud.Unread], want) || facts["quota"] != true {
+		t.Errorf("facts %v, want %v", facts, want)
+	}
+	_, _, err := f.listOthers()
+	f.wantClass("the claims", err, cloud.Transient)
+	if facts := good(); facts["pod_count"] != 2.0 {
+		t.Errorf("facts %v, want two pods", facts)
+	}
+}
+
+// A cluster with more pods than are read is listed without the facts that need them.
+func TestSurvey_TooManyObjectsLeaveOutTheFactsThatNeedThem(t *testing.T) {
+	f := newFixture(t)
+	f.Plant(morning)
+	f.record(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/api/v1/pods" { // it never ends
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = io.WriteString(w, `{"kind":"PodList","metadata":{"continue":"more"},"items":[{}]}`)
+			return
+		}
+		f.ServeHTTP(w, r)
+	}))
+	got, err := f.conn.List(t.Context(), statefulSet, "cluster", "")
 	f.must(err)
 	for _, r := range got.Resources {
-		if r.Name == "good" && r.Facts["pod_count"] != 2.0 {
-			t.Errorf("facts %v, want two pods", r.Facts)
+		want := []string{"restart_reason_oom: list pods: TooMany"}
+		if !reflect.DeepEqual(r.Facts[cloud.Unread], want) {
+			t.Errorf("%s: facts %v, want %v", r.Name, r.Facts, want)
 		}
+	}
+	if len(got.Resources) != 3 {
+		t.Errorf("%d stateful sets, want three", len(got.Resources))
+	}
+	others, _, err := f.listOthers()
+	f.must(err)
+	if _, told := others[kubernetestwin.UID+"//nodes/node-good"].Facts["workload_pods"]; told {
+		t.Error("a node has a number of pods that was not counted")
 	}
 }
 

@@ -19,11 +19,11 @@ type workloadFactors struct {
 func (c *cluster) workloadFactors(ctx context.Context) (workloadFactors, error) {
 	var w workloadFactors
 	err := readAll(
-		reading(&w.pods, func() (answer[podSurvey], error) { return c.surveyPods(ctx) }),
-		reading(&w.services, func() (answer[map[string][]service], error) { return c.surveyServices(ctx) }),
-		reading(&w.budgets, func() (answer[map[string][]budget], error) { return c.surveyBudgets(ctx) }),
-		reading(&w.hpas, func() (answer[map[string][]hpa], error) { return c.surveyHPAs(ctx) }),
-		reading(&w.vpas, func() (answer[map[string][]vpa], error) { return c.surveyVPAs(ctx) }),
+		tryReading(ctx, &w.pods, func() (answer[podSurvey], error) { return c.surveyPods(ctx) }),
+		tryReading(ctx, &w.services, func() (answer[map[string][]service], error) { return c.surveyServices(ctx) }),
+		tryReading(ctx, &w.budgets, func() (answer[map[string][]budget], error) { return c.surveyBudgets(ctx) }),
+		tryReading(ctx, &w.hpas, func() (answer[map[string][]hpa], error) { return c.surveyHPAs(ctx) }),
+		tryReading(ctx, &w.vpas, func() (answer[map[string][]vpa], error) { return c.surveyVPAs(ctx) }),
 	)
 	return w, err
 }
@@ -108,8 +108,8 @@ type daemonFactors struct {
 func (c *cluster) daemonFactors(ctx context.Context) (daemonFactors, error) {
 	var d daemonFactors
 	err := readAll(
-		reading(&d.pods, func() (answer[podSurvey], error) { return c.surveyPods(ctx) }),
-		reading(&d.nodes, func() (answer[nodeSurvey], error) { return c.surveyNodes(ctx) }),
+		tryReading(ctx, &d.pods, func() (answer[podSurvey], error) { return c.surveyPods(ctx) }),
+		tryReading(ctx, &d.nodes, func() (answer[nodeSurvey], error) { return c.surveyNodes(ctx) }),
 	)
 	return d, err
 }

@@ -3,6 +3,7 @@ package recommender
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"lamplighter.dev/shared/cloud"
@@ -24,6 +25,7 @@ type inputs struct {
 	parts      map[string]parts   // by native id of the parent
 	machines   map[string]machine // the resources that disks belong to
 	disks      map[string]bool    // native ids of the disks that snapshots may be of
+	unattached map[string]disk    // the disks that no machine has, by the ids that clusters name them by
 	bills      bills
 	accounts   map[string]inventory.Account // by our id
 	rates      func(uid string) *pricing.HourlyRate
@@ -52,8 +54,9 @@ type databaseMember struct {
 	mixed        bool   // the instances differ
 }
 
-// disk is a disk of a machine, or an instance of a cluster: its native id and its id.
-type disk struct{ uid, id string }
+// disk is a disk of a machine, or an instance of a cluster: its native id and its id, and its account if that may be
+// another one than that of the resource which it belongs to.
+type disk struct{ uid, id, account string }
 
 // machine is the state of a resource that has disks or addresses.
 type machine struct {
@@ -95,7 +98,7 @@ type sources struct {
 func (s *sources) read(ctx context.Context, org string, now time.Time) (*inputs, error) {
 	in := &inputs{
 		now: now, end: now.UTC().Truncate(day), parts: map[string]parts{}, machines: map[string]machine{},
-		disks: map[string]bool{},
+		disks: map[string]bool{}, unattached: map[string]disk{},
 		dates: map[string]time.Time{}, cheapest: map[sizeQuery]sizeAnswer{}, priceFacts: map[string]any{},
 	}
 	var err error
@@ -163,21 +166,33 @@ func (in *inputs) join(r inventory.IndexedResource) {
 		in.disks[r.UID] = true
 	}
 	if r.ParentUID == "" {
+		if diskTypes[r.Type] {
+			in.unattached[clusterDiskID(&r)] = disk{r.UID, r.ID(), r.CloudAccountID}
+		}
 		return
 	}
 	p := in.parts[r.ParentUID]
 	p.count++
 	if diskTypes[r.Type] {
 		p.gib += float64(r.Capacity["sizeGiB"])
-		p.disks = append(p.disks, disk{r.UID, r.ID()})
+		p.disks = append(p.disks, disk{uid: r.UID, id: r.ID()})
 	}
 	if r.Type == "gcp-bigtable-cluster" {
 		p.clusters++
 	}
 	if r.Type == cloud.AWSRDS {
-		p.member, p.members = p.member.with(r), append(p.members, disk{r.UID, r.ID()})
+		p.member, p.members = p.member.with(r), append(p.members, disk{uid: r.UID, id: r.ID()})
 	}
 	in.parts[r.ParentUID] = p
+}
+
+// clusterDiskID returns the id by which a cluster names a disk: the id of an EBS volume, which is the end of its native
+// id, or else the native id.
+func clusterDiskID(r *inventory.IndexedResource) string {
+	if r.Type == "aws-ebs" {
+		return r.UID[strings.LastIndexByte(r.UID, '/')+1:]
+	}
+	return r.UID
 }
 
 // with returns the machine of the instances and one more.

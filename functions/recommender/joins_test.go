@@ -7,6 +7,7 @@ import (
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/rule/condition"
 )
 
 func TestJoin_OfAGoogleInstanceWithItsDisksAndAddresses(t *testing.T) {
@@ -92,5 +93,45 @@ func TestJoin_CountsTheClustersOfABigtableInstance(t *testing.T) {
 		if v, _ := s.derived(t, "cluster_count"); v != want {
 			t.Errorf("%s has %v clusters, want %v", uid, v, want)
 		}
+	}
+}
+
+func TestJoin_OfAVolumeOfAClusterWithItsDisk(t *testing.T) {
+	in := &inputs{parts: map[string]parts{}, disks: map[string]bool{}, unattached: map[string]disk{}}
+	const arn = "arn:aws:ec2:eu-west-1:123456789012:volume/"
+	in.join(inventory.IndexedResource{UID: arn + "vol-1", Type: "aws-ebs", CloudAccountID: "ca_1"})
+	in.join(inventory.IndexedResource{UID: arn + "vol-2", Type: "aws-ebs", ParentUID: "i-1", CloudAccountID: "ca_1"})
+	in.join(inventory.IndexedResource{UID: "//disk", Type: "gcp-disk", CloudAccountID: "ca_1"})
+	for name, tt := range map[string]struct {
+		disk string
+		usd  float64
+		why  condition.Reason
+	}{
+		"the disk has no machine":              {"vol-1", 6, ""},
+		"a disk of Google Cloud":               {"//disk", 9, ""},
+		"a machine has the disk":               {"vol-2", 0, unpriced},
+		"the disk is not in the inventory":     {"vol-3", 0, unpriced},
+		"the volume is no disk of a cloud":     {"", 0, unpriced},
+		"the cluster says nothing of the disk": {"-", 0, unpriced},
+	} {
+		t.Run(name, func(t *testing.T) {
+			facts := cloud.Facts{"disk": tt.disk}
+			if tt.disk == "-" {
+				facts = nil
+			}
+			s := newSubjectOf(t, "kubernetes-persistentvolume", "", facts)
+			s.unattached = in.unattached
+			s.bill(arn+"vol-1", cost.OnDemand, "0.2", 0)
+			s.bill(arn+"vol-2", cost.OnDemand, "0.2", 0)
+			s.bill("//disk", cost.OnDemand, "0.3", 0)
+			s.CloudAccountID = "ca_of_the_cluster"
+			got, why := s.diskCost()
+			if why != tt.why || got.gross.Float64() != tt.usd {
+				t.Errorf("%s USD (%q), want %g (%q)", got.gross, why, tt.usd, tt.why)
+			}
+			if why == "" && (len(got.claims) != 1 || got.claims[0].ResourceID == "") {
+				t.Errorf("claims %+v, want one at the disk", got.claims)
+			}
+		})
 	}
 }

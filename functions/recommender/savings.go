@@ -1,6 +1,7 @@
 package recommender
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -188,11 +189,29 @@ func (s *subject) costOfFact(r *rule.Rule) (amount, condition.Reason) {
 	return amount{gross: usd, basis: recommendation.Billed}, ""
 }
 
+// disksOf returns the disks of a machine, or the disk that a volume of a cluster is. It returns false for a volume
+// whose disk is not known, or is attached to a machine.
+func (s *subject) disksOf() ([]disk, bool) {
+	if !volumeTypes[s.Type] {
+		return s.parts[s.UID].disks, true
+	}
+	name, _ := s.facts.Value("disk").(string)
+	own, known := s.unattached[name]
+	return []disk{own}, known
+}
+
+// volumeTypes are the types of volumes of clusters, whose charges arise at disks in the cloud.
+var volumeTypes = map[string]bool{"kubernetes-persistentvolume": true, "kubernetes-persistentvolumeclaim": true}
+
 // diskCost returns the cost of the resource's disks, claimed where it arises.
 func (s *subject) diskCost() (amount, condition.Reason) {
 	out := amount{basis: recommendation.Billed}
-	for _, disk := range s.parts[s.UID].disks {
-		c, billed := s.bills.monthly(s.CloudAccountID, disk.uid, s.since())
+	disks, known := s.disksOf()
+	if !known {
+		return amount{}, unpriced
+	}
+	for _, disk := range disks {
+		c, billed := s.bills.monthly(cmp.Or(disk.account, s.CloudAccountID), disk.uid, s.since())
 		if !billed || len(out.claims) == recommendation.MaxClaims {
 			return amount{}, unpriced
 		}

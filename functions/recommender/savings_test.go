@@ -149,7 +149,7 @@ func TestSavings_AreTheAmountByWhichTheBillFalls(t *testing.T) {
 
 func TestSavings_OfDisksAreClaimedWhereTheyArise(t *testing.T) {
 	s := newSubject(t)
-	s.parts["i-1"] = parts{disks: []disk{{"vol-1", "res_1"}, {"vol-2", "res_2"}}}
+	s.parts["i-1"] = parts{disks: []disk{{uid: "vol-1", id: "res_1"}, {uid: "vol-2", id: "res_2"}}}
 	s.bill("vol-1", cost.OnDemand, "1", 0)
 	s.bill("vol-2", cost.OnDemand, "0.5", 0)
 	got, _, why := s.savingsOf(saves(t, "part:disks"))

@@ -262,7 +262,7 @@ func TestSavings_OfAClusterAreClaimedAtItsInstances(t *testing.T) {
 	s.UID = "cluster"
 	s.parts["cluster"] = parts{
 		member:  databaseMember{class: "db.r4.large", facts: "engine=aurora-mysql;multi_az=0"},
-		members: []disk{{"db-1", "res_1"}, {"db-2", "res_2"}},
+		members: []disk{{uid: "db-1", id: "res_1"}, {uid: "db-2", id: "res_2"}},
 	}
 	s.listPrices(savingsNow, map[string]string{
 		"rds/db.r4.large/aurora-mysql/single": "0.4", "rds/db.r5.large/aurora-mysql/single": "0.3",

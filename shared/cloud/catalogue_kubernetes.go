@@ -16,15 +16,16 @@ const (
 var kubernetesOthers = Kind{Type: KubernetesOthers, Provider: "kubernetes", Name: "Everything else", Discoverable: true}
 
 // kubernetesUnlisted are the types that are not listed. A permission to list secrets is a permission to read them.
-// Objects that controllers create and delete add nothing to their owner.
+// Objects that controllers create and delete add nothing to their owner. Pods are listed if a rule concerns them, and
+// cluster role bindings with the type of role bindings.
 var kubernetesUnlisted = []string{
 	"kubernetes-api-service", "kubernetes-certificate-request", "kubernetes-clusterrole",
 	"kubernetes-clusterrolebinding", "kubernetes-configmap",
 	"kubernetes-controllerrevision", "kubernetes-endpointslice", "kubernetes-flowschema", "kubernetes-lease",
 	"kubernetes-mutating-webhook",
-	"kubernetes-other", "kubernetes-pod", "kubernetes-podtemplate", "kubernetes-replicaset",
+	"kubernetes-other", "kubernetes-podtemplate", "kubernetes-replicaset",
 	"kubernetes-replicationcontroller", "kubernetes-role",
-	"kubernetes-rolebinding", "kubernetes-runtimeclass", "kubernetes-secret", "kubernetes-serviceaccount",
+	"kubernetes-runtimeclass", "kubernetes-secret", "kubernetes-serviceaccount",
 	"kubernetes-validating-webhook",
 }
 

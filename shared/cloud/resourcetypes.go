@@ -68,7 +68,7 @@ func (t *knownTypes) addKind(k Kind) {
 }
 
 // containers are the types that are accounts here. Rules name them, and no listing finds them.
-var containers = []string{"aws-account", "azure-subscription", "gcp-project", "kubernetes-cluster"}
+var containers = []string{"aws-account", "azure-subscription", "gcp-project"}
 
 // TypeOf returns our type for a provider's own name of one, without regard to case; "" when the catalogue has none.
 func TypeOf(provider, native string) string {

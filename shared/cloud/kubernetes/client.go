@@ -129,13 +129,18 @@ func decodeAnswer(body []byte, into any) error {
 	if err := json.UnmarshalCaseSensitivePreserveInts(body, &kind); err != nil {
 		return fmt.Errorf("the answer is not an object of the API: %w", err)
 	}
-	if kind.Kind == "" {
-		return fmt.Errorf("the answer %.200q has no kind", body)
-	}
-	if into == nil {
-		return nil
+	if err := checkKind(kind.Kind, body); err != nil || into == nil {
+		return err
 	}
 	return unreadableError(json.UnmarshalCaseSensitivePreserveInts(body, into))
+}
+
+// checkKind returns an error for an answer without a kind, which is no object or list of the API.
+func checkKind(kind string, body []byte) error {
+	if kind == "" {
+		return fmt.Errorf("the answer %.200q has no kind", body)
+	}
+	return nil
 }
 
 // apiStatus is the answer to a call that failed.

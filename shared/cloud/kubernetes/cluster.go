@@ -48,15 +48,14 @@ const (
 
 // cluster makes the calls to one cluster. Errors are *cloud.Error.
 type cluster struct {
-	client  *apiClient
-	clock   clock.Clock
-	parent  string // the uid of the cluster at the cloud that runs it
-	mu      sync.Mutex
-	uid     string          // of the namespace kube-system; "" until it is known
-	serves  map[string]bool // resources that not every cluster has
-	groups  map[string]bool // the versions of API groups that the cluster serves; nil until they are known
-	counted byNamespace     // contents of the namespaces at the last listing
-	loaded  nodeLoads       // requests of the pods at the last listing
+	client *apiClient
+	clock  clock.Clock
+	parent string // the uid of the cluster at the cloud that runs it
+	mu     sync.Mutex
+	uid    string          // of the namespace kube-system; "" until it is known
+	serves map[string]bool // resources that not every cluster has
+	groups map[string]bool // the versions of API groups that the cluster serves; nil until they are known
+	survey survey
 }
 
 // readClusterUID returns the uid of the namespace kube-system, which a cluster keeps for life.

@@ -63,7 +63,7 @@ func (p *pass) namespaceContents(ctx context.Context, name string) (contents, er
 	if err != nil {
 		return contents{}, err
 	}
-	ns := object{Metadata: Metadata{Name: name}}
+	ns := object{Metadata: Metadata{Head: Head{Name: name}}}
 	if h.inDoubt() {
 		if ns, err = p.getObject(ctx, namespacesOf, ref{name: name}); err != nil {
 			return contents{}, err
@@ -105,29 +105,15 @@ func (h heldObjects) isEnding() bool {
 // byNamespace holds the objects of all namespaces.
 type byNamespace map[string]*heldObjects
 
-// listNamespaceContents returns the objects of all namespaces. It lists them if anew is set, and else returns the last
-// listing.
-func (c *cluster) listNamespaceContents(ctx context.Context, anew bool) (byNamespace, error) {
-	c.mu.Lock()
-	last := c.counted
-	c.mu.Unlock()
-	if last != nil && !anew {
-		return last, nil
-	}
-	h, err := listHeld(ctx, "", c.listServed)
-	if err != nil {
-		return nil, err
-	}
+// sortByNamespace returns the objects by their namespaces.
+func (h heldObjects) sortByNamespace() byNamespace {
 	all := byNamespace{}
 	all.sortInto(h.deployments, func(x *heldObjects) *[]object { return &x.deployments })
 	all.sortInto(h.rollouts, func(x *heldObjects) *[]object { return &x.rollouts })
 	all.sortInto(h.stateful, func(x *heldObjects) *[]object { return &x.stateful })
 	all.sortInto(h.cronJobs, func(x *heldObjects) *[]object { return &x.cronJobs })
 	all.sortInto(h.scalers, func(x *heldObjects) *[]object { return &x.scalers })
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.counted = all
-	return all, nil
+	return all
 }
 
 func (b byNamespace) sortInto(all []object, into func(*heldObjects) *[]object) {

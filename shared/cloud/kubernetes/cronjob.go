@@ -75,7 +75,7 @@ func listCronJobs(ctx context.Context, c *cluster, page string) (cloud.ResourceP
 	found, next, err := c.listPage(ctx, cronJobsOf, "", listOptions{Continue: page})
 	p := cloud.ResourcePage{Next: next}
 	for _, o := range found {
-		r := o.inventoryResource()
+		r := inventoryResource(o.Head)
 		r.UID, r.ParentUID = workloadUID(id, cronJobsOf.Resource, o.ref()), namespaceUID(id, o.Namespace)
 		r.Status, _ = c.cronJobStatus(o)
 		r.Unschedulable = ofCluster(o.Namespace)

@@ -134,13 +134,17 @@ func listDaemonSets(ctx context.Context, c *cluster, page string) (cloud.Resourc
 		return cloud.ResourcePage{}, err
 	}
 	found, next, err := c.listPage(ctx, daemonSetsOf, "", listOptions{Continue: page})
+	if err != nil {
+		return cloud.ResourcePage{}, err
+	}
+	factors, err := c.daemonFactors(ctx)
 	p := cloud.ResourcePage{Next: next}
 	for _, o := range found {
-		r := o.inventoryResource()
+		r := inventoryResource(o.Head)
 		r.UID, r.ParentUID = workloadUID(id, daemonSetsOf.Resource, o.ref()), namespaceUID(id, o.Namespace)
 		r.Status, _ = c.daemonStatus(o, 0)
 		r.Capacity["desired"], r.Capacity["ready"] = o.Status.NodesWanted, o.Status.NodesReady
-		r.Unschedulable = o.daemonSetObstacle()
+		r.Unschedulable, r.Facts = o.daemonSetObstacle(), factors.daemonFacts(o)
 		p.Resources = append(p.Resources, r)
 	}
 	return p, err

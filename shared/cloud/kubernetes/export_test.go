@@ -8,3 +8,6 @@ func ListedOthers() []string {
 	}
 	return out
 }
+
+// MaxNotable is the maximum number of pods that are listed.
+const MaxNotable = maxNotable

@@ -13,6 +13,9 @@ import (
 
 // template holds the fields that are read of a workload's pod template.
 type template struct {
+	Metadata struct {
+		Labels map[string]string `json:"labels"`
+	} `json:"metadata"`
 	Spec podSpec `json:"spec"`
 }
 

@@ -7,19 +7,37 @@ import (
 	"time"
 )
 
-// Metadata holds the fields that are read of an object's metadata.
-type Metadata struct {
+// Head is the part of an object's metadata that the facts of other objects need.
+type Head struct {
 	Name              string            `json:"name"`
 	Namespace         string            `json:"namespace"`
-	UID               string            `json:"uid"`
-	ResourceVersion   string            `json:"resourceVersion"`
-	Generation        int64             `json:"generation"`
 	CreationTimestamp time.Time         `json:"creationTimestamp"`
 	DeletionTimestamp *time.Time        `json:"deletionTimestamp"`
 	Labels            map[string]string `json:"labels"`
 	Annotations       map[string]string `json:"annotations"`
 	OwnerReferences   []ownerReference  `json:"ownerReferences"`
-	ManagedFields     []managedFields   `json:"managedFields"`
+}
+
+// head returns the metadata of an object that embeds it.
+func (h Head) head() Head { return h }
+
+func (h Head) ref() ref { return ref{h.Namespace, h.Name} }
+
+// headed is an object of which the metadata is read, and the fields that its facts need.
+type headed interface{ head() Head }
+
+// named is an object of which nothing else is read.
+type named struct {
+	Head `json:"metadata"`
+}
+
+// Metadata holds the fields that are read of the metadata of an object that is acted on.
+type Metadata struct {
+	Head
+	UID             string          `json:"uid"`
+	ResourceVersion string          `json:"resourceVersion"`
+	Generation      int64           `json:"generation"`
+	ManagedFields   []managedFields `json:"managedFields"`
 }
 
 // ownerReference names an object that owns another.
@@ -31,17 +49,19 @@ type ownerReference struct {
 
 // managedFields are the fields that one manager set last, as a tree of their names.
 type managedFields struct {
-	Manager  string          `json:"manager"`
-	FieldsV1 json.RawMessage `json:"fieldsV1"`
+	Manager     string          `json:"manager"`
+	Time        time.Time       `json:"time"`
+	Subresource string          `json:"subresource"`
+	FieldsV1    json.RawMessage `json:"fieldsV1"`
 }
 
 // controller returns the owner that controls the object; false when it has none.
-func (m Metadata) controller() (ownerReference, bool) {
-	i := slices.IndexFunc(m.OwnerReferences, func(r ownerReference) bool { return isTrue(r.Controller) })
+func (h Head) controller() (ownerReference, bool) {
+	i := slices.IndexFunc(h.OwnerReferences, func(r ownerReference) bool { return isTrue(r.Controller) })
 	if i < 0 {
 		return ownerReference{}, false
 	}
-	return m.OwnerReferences[i], true
+	return h.OwnerReferences[i], true
 }
 
 // labelSelector selects objects by their labels: all requirements must hold.

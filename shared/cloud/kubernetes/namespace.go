@@ -76,19 +76,26 @@ func listNamespaces(ctx context.Context, c *cluster, page string) (cloud.Resourc
 	if err != nil {
 		return cloud.ResourcePage{}, err
 	}
-	held, err := c.listNamespaceContents(ctx, page == "")
+	held, err := c.surveyWorkloads(ctx, page == "")
+	if err == nil {
+		err = held.err
+	}
+	if err != nil {
+		return cloud.ResourcePage{}, err
+	}
+	factors, err := c.namespaceFactors(ctx)
 	if err != nil {
 		return cloud.ResourcePage{}, err
 	}
 	p := cloud.ResourcePage{Next: next}
 	for _, ns := range found {
-		x := held.contentsOf(ns, c.clock.Now())
-		r := ns.inventoryResource()
+		x := held.value.contentsOf(ns, c.clock.Now())
+		r := inventoryResource(ns.Head)
 		r.UID, r.ParentUID = namespaceUID(id, ns.Name), c.parent
 		r.Status, _ = x.namespaceStatus()
 		r.Unschedulable = x.stopObstacle()
 		r.Capacity["desired"] = x.wantedPods()
-		r.Facts = ns.namespaceFacts()
+		r.Facts = factors.namespaceFacts(x)
 		p.Resources = append(p.Resources, r)
 	}
 	return p, nil

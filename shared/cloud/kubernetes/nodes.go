@@ -2,53 +2,67 @@ package kubernetes
 
 import (
 	"context"
+	"encoding/json"
+	"net/http"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"lamplighter.dev/shared/cloud"
 )
 
-// nodesOf are listed whole, unlike all else that is not acted on: by their facts the cost of a cluster is split.
-var nodesOf = newOther("", "v1", "nodes", "Node").listedWhole()
+// clusterNode has the fields that are read of a node. By its facts the cost of a cluster is split, too.
+type clusterNode struct {
+	Head `json:"metadata"`
+	Spec struct {
+		ProviderID    string  `json:"providerID"`
+		Unschedulable bool    `json:"unschedulable"`
+		Taints        []taint `json:"taints"`
+	} `json:"spec"`
+	Status struct {
+		Capacity    map[string]any `json:"capacity"`
+		Allocatable map[string]any `json:"allocatable"`
+		Conditions  []condition    `json:"conditions"`
+		Info        struct {
+			Kubelet string `json:"kubeletVersion"`
+		} `json:"nodeInfo"`
+	} `json:"status"`
+}
 
-// containerStatus holds the fields that are read of a container's status.
-type containerStatus struct {
-	State struct {
-		Waiting struct {
-			Reason string `json:"reason"`
-		} `json:"waiting"`
-	} `json:"state"`
+type taint struct {
+	Key   string `json:"key"`
+	Added string `json:"timeAdded"`
 }
 
 // nodeLoads are the requests of pods, by node and workload.
-type nodeLoads map[string]map[string]*cloud.NodeLoad
+type nodeLoads map[string]map[workloadKey]*cloud.NodeLoad
 
-// addNodeFacts adds the capacities of nodes and the requests of the pods on them. It lists the pods again for the
-// first page of nodes. If pods may not be listed, the facts say so.
-func (c *cluster) addNodeFacts(ctx context.Context, nodes []object, out []cloud.Resource, first bool) error {
-	loads, err := c.listNodeLoads(ctx, first)
-	denied := cloud.ClassOf(err) == cloud.Denied
-	if err != nil && !denied {
-		return err
+// loadOf returns the load on a node that a pod of the workload belongs to.
+func (n nodeLoads) loadOf(node string, of workloadKey) *cloud.NodeLoad {
+	here := n[node]
+	if here == nil {
+		here = map[workloadKey]*cloud.NodeLoad{}
+		n[node] = here
 	}
-	for i, n := range nodes {
-		out[i].InstanceType, out[i].Zone = n.Labels["node.kubernetes.io/instance-type"],
-			n.Labels["topology.kubernetes.io/zone"]
-		out[i].Facts = cloud.Facts{
-			cloud.NodeCores: quantity(n.Status.Capacity["cpu"]),
-			cloud.NodeGiB:   quantity(n.Status.Capacity["memory"]) / gib,
-			cloud.NodeGPUs:  quantity(gpuOf(n.Status.Capacity)), cloud.NodeMachine: machineOf(n.Spec.ProviderID),
-		}
-		if denied {
-			out[i].Facts.Miss("list pods: Forbidden", cloud.NodeLoads)
-			continue
-		}
-		out[i].Facts[cloud.NodeLoads] = loadTexts(loads[n.Name])
+	if here[of] == nil {
+		here[of] = &cloud.NodeLoad{Namespace: of.ns, Kind: of.kind, Name: of.name}
 	}
-	return nil
+	return here[of]
 }
 
-func loadTexts(loads map[string]*cloud.NodeLoad) []string {
+// addTo adds the pod's requests to l.
+func (p *pod) addTo(l *cloud.NodeLoad) {
+	l.Pods++
+	for i := range p.Spec.Containers {
+		requests := p.Spec.Containers[i].Resources.Requests
+		l.Cores += quantity(requests["cpu"])
+		l.GiB += quantity(requests["memory"]) / gib
+		l.GPUs += quantity(gpuOf(requests))
+	}
+}
+
+func loadTexts(loads map[workloadKey]*cloud.NodeLoad) []string {
 	out := []string{}
 	for _, l := range loads {
 		out = append(out, l.String())
@@ -57,88 +71,152 @@ func loadTexts(loads map[string]*cloud.NodeLoad) []string {
 	return out
 }
 
-// listNodeLoads returns the requests of pods. It lists them if anew is set, and else returns the last listing.
-func (c *cluster) listNodeLoads(ctx context.Context, anew bool) (nodeLoads, error) {
-	c.mu.Lock()
-	last := c.loaded
-	c.mu.Unlock()
-	if last != nil && !anew {
-		return last, nil
+// describeNodes returns the description of nodes, by the pods on them and the version of the API server.
+func describeNodes(ctx context.Context, c *cluster) (describer[clusterNode], error) {
+	var pods answer[podSurvey]
+	var minor answer[int]
+	err := readAll(
+		reading(&pods, func() (answer[podSurvey], error) { return c.surveyPods(ctx) }),
+		reading(&minor, func() (answer[int], error) { return c.serverMinor(ctx) }),
+	)
+	return func(n clusterNode, r *cloud.Resource) {
+		r.InstanceType, r.Zone = n.Labels["node.kubernetes.io/instance-type"], n.Labels["topology.kubernetes.io/zone"]
+		r.Facts = n.nodeFacts()
+		n.addPodFacts(r.Facts, pods)
+		if why := minor.missing(); why != "" {
+			r.Facts.Miss(why, "kubelet_lag")
+		} else if own, ok := minorOf(n.Status.Info.Kubelet); ok {
+			r.Facts["kubelet_lag"] = float64(minor.value - own)
+		}
+	}, err
+}
+
+// nodeFacts returns the facts that a node has of itself.
+func (n clusterNode) nodeFacts() cloud.Facts {
+	f := cloud.Facts{
+		cloud.NodeCores: quantity(n.Status.Capacity["cpu"]),
+		cloud.NodeGiB:   quantity(n.Status.Capacity["memory"]) / gib,
+		cloud.NodeGPUs:  quantity(gpuOf(n.Status.Capacity)), cloud.NodeMachine: machineOf(n.Spec.ProviderID),
+		"gpu_allocatable": quantity(gpuOf(n.Status.Allocatable)),
+		"unschedulable":   n.Spec.Unschedulable, "unschedulable_since": n.unschedulableSince(),
 	}
-	pods, err := c.listAll(ctx, podsOf, "", listOptions{})
+	pressure := []string{}
+	for _, c := range n.Status.Conditions {
+		switch {
+		case c.Type == "Ready":
+			f["not_ready_since"] = c.timeUnless("True")
+		case strings.HasSuffix(c.Type, "Pressure") && c.Status == "True":
+			pressure = append(pressure, c.Type)
+		}
+	}
+	if len(n.Status.Conditions) > 0 { // or the kubelet has not reported yet
+		f["pressure"] = pressure
+	}
+	return f
+}
+
+// timeUnless returns since when the condition has its status, or cloud.Epoch if that is healthy. The API states no time
+// for some conditions; the time is then that of our first sight.
+func (c condition) timeUnless(healthy string) any {
+	if c.Status == healthy {
+		return cloud.Epoch
+	}
+	return timeOrSince(c.Transition)
+}
+
+// timeOrSince returns the time of an RFC 3339 text, or cloud.Since if it is none.
+func timeOrSince(text string) any {
+	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
-		return nil, err
+		return cloud.Since{}
 	}
-	out := nodeLoads{}
-	for _, p := range pods {
-		if p.Spec.NodeName != "" && p.usesNode() {
-			p.addTo(out.loadOf(p))
+	return at.UTC()
+}
+
+// unschedulableSince returns when the node was cordoned, as the taint says that Kubernetes adds then.
+func (n clusterNode) unschedulableSince() any {
+	if !n.Spec.Unschedulable {
+		return cloud.Never
+	}
+	for _, t := range n.Spec.Taints {
+		if t.Key == "node.kubernetes.io/unschedulable" {
+			return timeOrSince(t.Added)
 		}
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.loaded = out
-	return out, nil
+	return cloud.Since{}
 }
 
-// loadOf returns the load that a pod belongs to.
-func (n nodeLoads) loadOf(p object) *cloud.NodeLoad {
-	kind, name := p.workloadOf()
-	here := n[p.Spec.NodeName]
-	if here == nil {
-		here = map[string]*cloud.NodeLoad{}
-		n[p.Spec.NodeName] = here
+// addPodFacts adds the facts about the pods of the node.
+func (n clusterNode) addPodFacts(f cloud.Facts, pods answer[podSurvey]) {
+	if why := pods.missing(); why != "" {
+		f.Miss(why, cloud.NodeLoads, "workload_pods", "scale_down_blocked")
+		return
 	}
-	key := p.Namespace + "/" + kind + "/" + name
-	if here[key] == nil {
-		here[key] = &cloud.NodeLoad{Namespace: p.Namespace, Kind: kind, Name: name}
+	here := pods.value.nodes[n.Name]
+	if n.isControlPlane() {
+		here.workloads += here.static
 	}
-	return here[key]
+	f[cloud.NodeLoads], f["workload_pods"] = loadTexts(pods.value.loads[n.Name]), float64(here.workloads)
+	f["scale_down_blocked"] = here.kept > 0 ||
+		n.Annotations["cluster-autoscaler.kubernetes.io/scale-down-disabled"] == "true" ||
+		n.Annotations["karpenter.sh/do-not-disrupt"] == "true"
 }
 
-// addTo adds the pod's requests to l.
-func (o object) addTo(l *cloud.NodeLoad) {
-	p := podSpec{Containers: o.Spec.Containers}
-	l.Pods++
-	l.Cores += p.sumQuantities(func(c container) any { return c.Resources.Requests["cpu"] })
-	l.GiB += p.sumQuantities(func(c container) any { return c.Resources.Requests["memory"] }) / gib
-	l.GPUs += p.sumQuantities(func(c container) any { return gpuOf(c.Resources.Requests) })
-}
-
-// usesNode reports whether a pod takes something of its node: it has not ended, and it can get its image.
-func (o object) usesNode() bool {
-	if o.Status.Phase == "Succeeded" || o.Status.Phase == "Failed" {
-		return false
-	}
-	for _, c := range o.Status.ContainerStatuses {
-		if c.State.Waiting.Reason == "ImagePullBackOff" || c.State.Waiting.Reason == "ErrImagePull" {
-			return false
+// isControlPlane reports whether the node runs the cluster itself. Its static pods are then its work.
+func (n clusterNode) isControlPlane() bool {
+	for _, role := range []string{"node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master"} {
+		if _, is := n.Labels[role]; is {
+			return true
 		}
 	}
-	return true
+	return false
 }
 
-// workloadOf names the workload of a pod, from the name of its owner: the name of a ReplicaSet is that of its
-// Deployment and a hash, the name of a Job that of its CronJob and the minute. A pod without an owner is its own
-// workload.
-func (o object) workloadOf() (kind, name string) {
-	owner, owned := o.controller()
-	if !owned {
-		return "Pod", o.Name
-	}
-	if hash := o.Labels["pod-template-hash"]; owner.Kind == "ReplicaSet" && hash != "" {
-		if name, cut := strings.CutSuffix(owner.Name, "-"+hash); cut {
-			return "Deployment", name
+// serverMinor returns the minor version of the API server, 34 of "v1.34.2". Every authenticated user may ask that.
+func (c *cluster) serverMinor(ctx context.Context) (answer[int], error) {
+	return c.survey.minor.get(c.clock.Now(), false, func() (int, error) {
+		body, err := c.client.callAPI(ctx, apiCall{method: http.MethodGet, path: []string{"version"}})
+		var got struct {
+			Version string `json:"gitVersion"`
 		}
-	}
-	if at := strings.LastIndexByte(owner.Name, '-'); owner.Kind == "Job" && at > 0 &&
-		len(owner.Name)-at == len("-29000000") && isDigits(owner.Name[at+1:]) {
-		return "CronJob", owner.Name[:at]
-	}
-	return owner.Kind, owner.Name
+		if err == nil {
+			err = unreadableError(json.Unmarshal(body, &got))
+		}
+		minor, _ := minorOf(got.Version)
+		return minor, classifyError("get /version", err)
+	})
 }
 
-func isDigits(s string) bool { return strings.Trim(s, "0123456789") == "" }
+// minorOf returns the minor version of "v1.34.2-gke.100"; false for another text.
+func minorOf(version string) (int, bool) {
+	parts := strings.Split(version, ".")
+	if len(parts) < 2 || parts[0] != "v1" {
+		return 0, false
+	}
+	n, err := strconv.Atoi(parts[1])
+	return n, err == nil
+}
+
+// nodeSurvey is what is counted of all nodes: their number, and the cores that pods can use of the smallest one; 0
+// without nodes.
+type nodeSurvey struct {
+	count    int
+	leastCPU float64
+}
+
+// surveyNodes counts the nodes of the cluster.
+func (c *cluster) surveyNodes(ctx context.Context) (answer[nodeSurvey], error) {
+	return c.survey.nodes.get(c.clock.Now(), false, func() (s nodeSurvey, err error) {
+		err = eachTyped(ctx, c, nodesOf, "", func(n *clusterNode) {
+			s.count++
+			cores := quantity(n.Status.Allocatable["cpu"])
+			if cores > 0 && (s.leastCPU == 0 || cores < s.leastCPU) {
+				s.leastCPU = cores
+			}
+		})
+		return s, err
+	})
+}
 
 // machineOf returns the uid of a node's machine, from its provider ID; "" for an unknown cloud. For a machine of an
 // Azure scale set it is the uid of the set, because the inventory and the bills have the set.
@@ -159,18 +237,4 @@ func machineOf(providerID string) string {
 		return id
 	}
 	return ""
-}
-
-// listedWhole returns the resource, to be listed with all fields.
-func (o other) listedWhole() other {
-	o.whole = true
-	return o
-}
-
-// acceptHeader returns the Accept header of the resource's listings: names and labels alone, or whole objects.
-func (o other) acceptHeader() string {
-	if o.whole {
-		return "application/json"
-	}
-	return "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
 }

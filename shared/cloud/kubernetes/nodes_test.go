@@ -78,7 +78,9 @@ func TestNodes_TellWhatTheyHaveAndWhatIsRequestedOfThem(t *testing.T) {
 	}
 	want := cloud.Facts{
 		"cpu_cores": 2.0, "mem_gib": 8.0, "gpu_count": 1.0, "machine": "i-0abc",
-		"workloads": []string{"shop/Deployment/web 2 0.5 1.5 2", "shop/StatefulSet/db 1 1 2 1"},
+		"workloads":       []string{"shop/Deployment/web 2 0.5 1.5 2", "shop/StatefulSet/db 1 1 2 1"},
+		"gpu_allocatable": 0.0, "unschedulable": false, "unschedulable_since": cloud.Never, "workload_pods": 3.0,
+		"scale_down_blocked": false,
 	}
 	if !reflect.DeepEqual(n1.Facts, want) {
 		t.Errorf("facts %v, want %v", n1.Facts, want)
@@ -103,9 +105,10 @@ func TestNodes_WithoutPodsSayWhatIsMissing(t *testing.T) {
 		"Aks-1/virtualMachines/0")
 	f.Deny("list pods")
 	got, _, err := f.listOthers()
-	f.must(err)
+	f.wantClass("the pods themselves", err, cloud.Denied)
 	facts := got[kubernetestwin.UID+"//nodes/n1"].Facts
-	if _, told := facts["workloads"]; told || fmt.Sprint(facts[cloud.Unread]) != "[workloads: list pods: Forbidden]" {
+	if _, told := facts["workloads"]; told || fmt.Sprint(facts[cloud.Unread]) != "[scale_down_blocked: list pods: "+
+		"Forbidden workload_pods: list pods: Forbidden workloads: list pods: Forbidden]" {
 		t.Errorf("facts %v", facts)
 	}
 	want := "/subscriptions/s/resourcegroups/mc/providers/microsoft.compute/virtualmachinescalesets/aks-1"

@@ -21,7 +21,10 @@ type spec struct {
 	Retention struct {
 		WhenScaled string `json:"whenScaled"`
 	} `json:"persistentVolumeClaimRetentionPolicy"`
-	Claims []any `json:"volumeClaimTemplates"`
+	Claims   []any `json:"volumeClaimTemplates"`
+	Ordinals struct {
+		Start int64 `json:"start"`
+	} `json:"ordinals"`
 	// the fields that become facts (facts.go)
 	Template    template `json:"template"`
 	Concurrency string   `json:"concurrencyPolicy"`
@@ -37,10 +40,6 @@ type spec struct {
 	// of disruption budgets
 	MinAvailable   any `json:"minAvailable"`
 	MaxUnavailable any `json:"maxUnavailable"`
-	// of pods and nodes (nodes.go)
-	NodeName   string      `json:"nodeName"`
-	ProviderID string      `json:"providerID"`
-	Containers []container `json:"containers"`
 }
 
 type target struct {
@@ -62,9 +61,6 @@ type status struct {
 	Conditions   []condition `json:"conditions"`
 	LastSuccess  string      `json:"lastSuccessfulTime"`
 	LastSchedule string      `json:"lastScheduleTime"`
-	// of pods and nodes
-	ContainerStatuses []containerStatus `json:"containerStatuses"`
-	Capacity          map[string]any    `json:"capacity"`
 }
 
 // replicas returns the number of wanted pods; a missing field means 1.
@@ -91,8 +87,6 @@ func (o object) selects(l map[string]string) bool {
 // ref names an object in a cluster; ns is "" for a namespace.
 type ref struct{ ns, name string }
 
-func (o object) ref() ref { return ref{o.Namespace, o.Name} }
-
 // workloadUID is "clusterUid/ns/deployments/name".
 func workloadUID(cluster, resource string, at ref) string {
 	return strings.Join([]string{cluster, at.ns, resource, at.name}, "/")
@@ -115,9 +109,9 @@ func parseUID(cluster, resource, uid string) (ref, bool) {
 }
 
 // inventoryResource returns the fields of the inventory that every object has.
-func (o object) inventoryResource() cloud.Resource {
+func inventoryResource(h Head) cloud.Resource {
 	return cloud.Resource{
-		Name: o.Name, Tags: o.Labels, CreatedAt: o.CreationTimestamp.UTC(),
+		Name: h.Name, Tags: h.Labels, CreatedAt: h.CreationTimestamp.UTC(),
 		Capacity: map[string]int64{},
 	}
 }

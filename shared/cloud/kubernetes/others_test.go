@@ -42,8 +42,8 @@ func TestOthers_AreListedByTheirTypesSideBySide(t *testing.T) {
 	f.Add("ingresses", fields{"metadata": fields{"namespace": "shop", "name": "web"}})
 	f.Add("gateways", fields{"metadata": fields{"namespace": "shop", "name": "entry"}})
 	got, pages, err := f.listOthers()
-	if err != nil || pages != 2 || len(got) != 5 {
-		t.Fatalf("%+v in %d pages, %v; want five in two", got, pages, err)
+	if err != nil || pages != 2 || len(got) != 6 {
+		t.Fatalf("%+v in %d pages, %v; want five and the cluster in two", got, pages, err)
 	}
 	node, ingress := got[kubernetestwin.UID+"//nodes/node-2"], got[kubernetestwin.UID+"/shop/ingresses/web"]
 	if node.Type != "kubernetes-node" || node.Tags["disk"] != "ssd" || node.Status != cloud.Running ||
@@ -61,9 +61,9 @@ func TestOthers_WhatMayNotBeListedIsToldBehindWhatMay(t *testing.T) {
 	f.Add("nodes", fields{"metadata": fields{"name": "node-1"}})
 	f.Deny("list persistentvolumes")
 	got, _, err := f.listOthers()
-	if f.wantClass("the listing", err, cloud.Denied); len(got) != 1 ||
+	if f.wantClass("the listing", err, cloud.Denied); len(got) != 2 ||
 		!strings.Contains(err.Error(), "list persistentvolumes") {
-		t.Errorf("%+v, %v; want the node, and what is denied", got, err)
+		t.Errorf("%+v, %v; want the cluster, its node, and what is denied", got, err)
 	}
 }
 
@@ -86,7 +86,11 @@ func TestOthers_AClusterThatIsAwayHasNothingGone(t *testing.T) {
 func TestOthers_AreThoseThatTheCatalogueCallsDiscoverable(t *testing.T) {
 	f := newFixture(t)
 	for _, resource := range kubernetes.ListedOthers() {
-		f.Add(resource, fields{"metadata": fields{"name": "one"}})
+		o := fields{"metadata": fields{"name": "one"}}
+		if resource == "pods" { // a pod is listed if a rule concerns it
+			o["status"] = fields{"phase": "Running"}
+		}
+		f.Add(resource, o)
 	}
 	got, _, err := f.listOthers()
 	f.must(err)

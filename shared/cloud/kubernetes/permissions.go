@@ -89,6 +89,7 @@ func allNeeds() []askedRule {
 	}
 	add("discover", clusterNeeds)
 	add("discover", otherNeeds())
+	add("discover", surveyNeeds)
 	for _, k := range registry {
 		add("discover", k.needs.discover)
 		add("start_stop", k.needs.startStop)

@@ -29,6 +29,9 @@ func TestRequiredActions_AreExactlyWhatIsCalled(t *testing.T) {
 				kubernetestwin.Targeting("shop", "web", fields{"minReplicas": 1, "maxReplicas": 9}))
 			f.add("daemonsets", daemon("shop", "agent", nil))
 			f.add("deployments", kubernetestwin.Named("shop", "plain", 2))
+			for _, resource := range []string{"services", "rolebindings"} { // whose facts need other objects
+				f.Add(resource, fields{"metadata": fields{"namespace": "shop", "name": "web"}})
+			}
 			f.Allow(level.actions...)
 			used := f.use(level.stop, level.scale)
 			for _, op := range used {

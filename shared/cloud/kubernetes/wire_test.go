@@ -100,6 +100,7 @@ func result(v any, err error) any {
 
 // wireListings lists a cluster whose objects have every field that is read, and reads the states of the found objects.
 func (f *fixture) wireListings() []any {
+	f.Plant(morning)
 	f.tellAll()
 	f.Page = 2
 	f.Fill()

@@ -115,12 +115,16 @@ func listWorkloads(r apiResource) func(context.Context, *cluster, string) (cloud
 		if err != nil {
 			return cloud.ResourcePage{}, err
 		}
+		factors, err := c.workloadFactors(ctx)
+		if err != nil {
+			return cloud.ResourcePage{}, err
+		}
 		p := cloud.ResourcePage{Next: next}
 		for _, o := range found {
 			w := view{object: o, scalers: autoscalersOf(scalers, o), now: c.clock.Now()}
 			one := w.foundText(id, r.Resource)
-			if one.Facts = o.deploymentFacts(); r == statefulOf {
-				one.Facts = o.statefulFacts()
+			if one.Facts = factors.deploymentFacts(o); r == statefulOf {
+				one.Facts = factors.statefulFacts(o)
 			}
 			p.Resources = append(p.Resources, one)
 		}
@@ -129,7 +133,7 @@ func listWorkloads(r apiResource) func(context.Context, *cluster, string) (cloud
 }
 
 func (w view) foundText(cluster, resource string) cloud.Resource {
-	out := w.inventoryResource()
+	out := inventoryResource(w.Head)
 	out.UID, out.ParentUID = workloadUID(cluster, resource, w.ref()), namespaceUID(cluster, w.Namespace)
 	out.Status, _ = w.workloadStatus()
 	out.Capacity["desired"], out.Capacity["ready"] = w.replicas(), w.Status.Ready

@@ -21,6 +21,9 @@ var completions = map[string]func(*settings, node, *cloud.Resource, bool) cloud.
 // completeFacts adds the facts of completions to a described resource.
 func (s *settings) completeFacts(n node, r *cloud.Resource) {
 	of := completions[r.Type]
+	if of == nil {
+		of = clusterCompletions[r.Type]
+	}
 	if !s.complete || of == nil {
 		return
 	}

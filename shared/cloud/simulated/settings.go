@@ -31,8 +31,9 @@ import (
 //	bills               how it is billed: "cur" (legacy CUR, csv.gz), "focus" (FOCUS, csv.gz) or "none"
 //	                    (cur when the account number is even, else focus)
 //	billedMonths        number of months with bills, the current month included (13, the most)
-//	facts               "complete": the kinds of AWS that can be started and stopped have all facts that AWS tells of
-//	                    them, and one resource in five has planted waste or a planted weakness ("basic")
+//	facts               "complete": the kinds of AWS that can be started and stopped, and the objects of clusters,
+//	                    have all facts that a listing tells of them, and one resource in five has planted waste or a
+//	                    planted weakness ("basic")
 //
 // and the faults, all off by default. A rate is the share of calls or resources that it hits, 0 to 1:
 //
@@ -53,7 +54,7 @@ type settings struct {
 	number string // account number
 	key    uint64 // hash of account number and seed: distinguishes this cloud from others
 	label  string // of each resource, empty for none
-	// complete adds the facts of completions
+	// complete adds the facts of completions and of clusterCompletions
 	complete bool
 	counts   [][]int
 	regions  []string

@@ -16,7 +16,7 @@ const (
 	OfRules  FactOrigin = "rules"  // the shared table of the rules
 	Ours     FactOrigin = "ours"   // added here, for a corrected condition
 	OfChange FactOrigin = "change" // a target sets it, and no condition reads it
-	OfInput  FactOrigin = "input"  // a derivation of another fact reads it
+	OfInput  FactOrigin = "input"  // a derivation of another fact, or a saving, reads it
 )
 
 // Fact declares a property of the resources of a type, which conditions read as res.<name>.

@@ -34,6 +34,7 @@ echo '{
             "persistentvolumes",
             "pods",
             "resourcequotas",
+            "serviceaccounts",
             "services"
           ],
           "verbs": [
@@ -127,6 +128,17 @@ echo '{
         },
         {
           "apiGroups": [
+            "discovery.k8s.io"
+          ],
+          "resources": [
+            "endpointslices"
+          ],
+          "verbs": [
+            "list"
+          ]
+        },
+        {
+          "apiGroups": [
             "gateway.networking.k8s.io"
           ],
           "resources": [
@@ -169,6 +181,19 @@ echo '{
           ],
           "resources": [
             "poddisruptionbudgets"
+          ],
+          "verbs": [
+            "list"
+          ]
+        },
+        {
+          "apiGroups": [
+            "rbac.authorization.k8s.io"
+          ],
+          "resources": [
+            "clusterrolebindings",
+            "clusterroles",
+            "rolebindings"
           ],
           "verbs": [
             "list"

@@ -33,6 +33,7 @@ echo '{
             "persistentvolumes",
             "pods",
             "resourcequotas",
+            "serviceaccounts",
             "services"
           ],
           "verbs": [
@@ -126,6 +127,17 @@ echo '{
         },
         {
           "apiGroups": [
+            "discovery.k8s.io"
+          ],
+          "resources": [
+            "endpointslices"
+          ],
+          "verbs": [
+            "list"
+          ]
+        },
+        {
+          "apiGroups": [
             "gateway.networking.k8s.io"
           ],
           "resources": [
@@ -168,6 +180,19 @@ echo '{
           ],
           "resources": [
             "poddisruptionbudgets"
+          ],
+          "verbs": [
+            "list"
+          ]
+        },
+        {
+          "apiGroups": [
+            "rbac.authorization.k8s.io"
+          ],
+          "resources": [
+            "clusterrolebindings",
+            "clusterroles",
+            "rolebindings"
           ],
           "verbs": [
             "list"

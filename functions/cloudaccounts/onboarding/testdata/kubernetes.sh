@@ -48,6 +48,7 @@ echo '{
             "persistentvolumes",
             "pods",
             "resourcequotas",
+            "serviceaccounts",
             "services"
           ],
           "verbs": [
@@ -141,6 +142,17 @@ echo '{
         },
         {
           "apiGroups": [
+            "discovery.k8s.io"
+          ],
+          "resources": [
+            "endpointslices"
+          ],
+          "verbs": [
+            "list"
+          ]
+        },
+        {
+          "apiGroups": [
             "gateway.networking.k8s.io"
           ],
           "resources": [
@@ -183,6 +195,19 @@ echo '{
           ],
           "resources": [
             "poddisruptionbudgets"
+          ],
+          "verbs": [
+            "list"
+          ]
+        },
+        {
+          "apiGroups": [
+            "rbac.authorization.k8s.io"
+          ],
+          "resources": [
+            "clusterrolebindings",
+            "clusterroles",
+            "rolebindings"
           ],
           "verbs": [
             "list"

@@ -3,6 +3,7 @@ package cloudtest
 import (
 	_ "embed"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -57,6 +58,23 @@ func CheckFacts(t *testing.T, provider string, found []cloud.Resource) {
 		if known[kind] && !slices.Contains([]string{cloud.NativeType, cloud.Unread}, fact) {
 			t.Errorf("%s is told as %v, which no rule reads", name, v)
 		}
+	}
+}
+
+// CheckFactsOf compares the facts of one resource of a type with those that the rules read of the type, as CheckFacts
+// does.
+func CheckFactsOf(t *testing.T, kind string, facts cloud.Facts) {
+	t.Helper()
+	left := maps.Clone(facts)
+	for _, f := range readFacts() {
+		if f.Type == kind {
+			v, is := left[f.Name]
+			delete(left, f.Name)
+			f.checkFact(t, v, is)
+		}
+	}
+	for name, v := range left {
+		t.Errorf("%s.%s is told as %v, which no rule reads", kind, name, v)
 	}
 }
 

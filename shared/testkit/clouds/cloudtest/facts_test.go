@@ -14,7 +14,10 @@ import (
 var factsBeside = []string{
 	"aws-ecs.task_vcpu", "aws-ecs.task_gib", "aws-ecs.task_storage_gib", "aws-ecs.os_family", "aws-elb.first_of_group",
 	"aws-nat.first_of_group", "aws-elasticache.engine_version", "aws-opensearch.engine_version",
-	"azure-postgresql-flexible.engine_version",
+	"azure-postgresql-flexible.engine_version", "kubernetes-service.first_of_group",
+	"kubernetes-persistentvolume.disk", "kubernetes-persistentvolumeclaim.disk",
+	"kubernetes-node.cpu_cores", "kubernetes-node.mem_gib", "kubernetes-node.gpu_count", // the cost of a node is
+	"kubernetes-node.machine", "kubernetes-node.workloads", // split by them
 }
 
 // The table is the project's own copy. Beside a checkout with the rules it is held against them.

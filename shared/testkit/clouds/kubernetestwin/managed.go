@@ -31,7 +31,10 @@ func setManager(o fields, path []string, manager string, there bool) {
 	}
 	if there {
 		kept = append(kept,
-			fields{"manager": manager, "operation": "Update", "fieldsType": "FieldsV1", "fieldsV1": fieldsOf(path)})
+			fields{
+				"manager": manager, "operation": "Update", "time": made, "fieldsType": "FieldsV1",
+				"fieldsV1": fieldsOf(path),
+			})
 	}
 	meta["managedFields"] = kept
 }

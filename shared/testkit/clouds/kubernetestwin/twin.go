@@ -23,6 +23,12 @@ const (
 	UID   = "5c1de4b2-0000-4000-8000-00000000c105"
 )
 
+// Version is the version of the API server.
+const Version = "v1.34.2"
+
+// made is when all objects were made, and when the fields were set that a manager holds.
+const made = "2026-03-01T08:00:00Z"
+
 // Call is one request as it arrived, refused ones included.
 type Call struct {
 	Op        string // "patch deployments.apps", "patch deployments/scale.apps"
@@ -189,7 +195,7 @@ func (c *Cluster) addObject(resource string, o fields) string {
 	meta := o["metadata"].(fields)
 	c.version++
 	meta["uid"], meta["generation"] = fmt.Sprintf("00000000-0000-4000-8000-%012d", c.version), int64(1)
-	meta["creationTimestamp"] = "2026-03-01T08:00:00Z"
+	meta["creationTimestamp"] = made
 	meta["resourceVersion"] = strconv.Itoa(c.version)
 	o["kind"], o["apiVersion"] = kinds[resource], groupVersion(resource)
 	if c.objects[resource] == nil {

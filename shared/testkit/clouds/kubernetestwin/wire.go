@@ -14,48 +14,6 @@ import (
 	"strings"
 )
 
-// kinds and groups are the resources that the twin serves.
-var (
-	kinds = map[string]string{
-		"namespaces": "Namespace", "pods": "Pod", "persistentvolumeclaims": "PersistentVolumeClaim",
-		"deployments":  "Deployment",
-		"statefulsets": "StatefulSet", "daemonsets": "DaemonSet", "cronjobs": "CronJob",
-		"horizontalpodautoscalers": "HorizontalPodAutoscaler",
-		"poddisruptionbudgets":     "PodDisruptionBudget", "scaledobjects": "ScaledObject", "rollouts": "Rollout",
-		"selfsubjectaccessreviews": "SelfSubjectAccessReview", "nodes": "Node", "services": "Service",
-		"persistentvolumes": "PersistentVolume",
-		"resourcequotas":    "ResourceQuota", "limitranges": "LimitRange", "jobs": "Job", "ingresses": "Ingress",
-		"ingressclasses":  "IngressClass",
-		"networkpolicies": "NetworkPolicy", "storageclasses": "StorageClass", "csidrivers": "CSIDriver",
-		"volumeattachments": "VolumeAttachment",
-		"priorityclasses":   "PriorityClass", "customresourcedefinitions": "CustomResourceDefinition",
-		"gateways": "Gateway", "httproutes": "HTTPRoute",
-		"volumesnapshots": "VolumeSnapshot", "verticalpodautoscalers": "VerticalPodAutoscaler",
-	}
-	groups = map[string]string{
-		"deployments": "apps/v1", "statefulsets": "apps/v1", "daemonsets": "apps/v1", "cronjobs": "batch/v1",
-		"horizontalpodautoscalers": "autoscaling/v2",
-		"poddisruptionbudgets":     "policy/v1", "scaledobjects": "keda.sh/v1alpha1",
-		"rollouts":                 "argoproj.io/v1alpha1",
-		"selfsubjectaccessreviews": "authorization.k8s.io/v1", "jobs": "batch/v1", "ingresses": "networking.k8s.io/v1",
-		"ingressclasses": "networking.k8s.io/v1", "networkpolicies": "networking.k8s.io/v1",
-		"storageclasses": "storage.k8s.io/v1",
-		"csidrivers":     "storage.k8s.io/v1", "volumeattachments": "storage.k8s.io/v1",
-		"priorityclasses":           "scheduling.k8s.io/v1",
-		"customresourcedefinitions": "apiextensions.k8s.io/v1", "gateways": "gateway.networking.k8s.io/v1",
-		"httproutes":      "gateway.networking.k8s.io/v1",
-		"volumesnapshots": "snapshot.storage.k8s.io/v1", "verticalpodautoscalers": "autoscaling.k8s.io/v1",
-	}
-	scalable = map[string]bool{"deployments": true, "statefulsets": true, "rollouts": true}
-)
-
-func groupVersion(resource string) string {
-	if g := groups[resource]; g != "" {
-		return g
-	}
-	return "v1"
-}
-
 // request is a call on its way through the twin.
 type request struct {
 	verb, group, version, resource, ns, name, sub string
@@ -105,8 +63,8 @@ func (q *request) decodePath(p []string) {
 	switch {
 	case len(p) >= 2 && p[0] == "api":
 		q.version, p = p[1], p[2:]
-	case len(p) == 1 && p[0] == "apis":
-		p = nil
+	case len(p) == 1: // apis, version
+		q.version, p = strings.TrimPrefix(p[0], "apis"), nil
 	case len(p) >= 3 && p[0] == "apis":
 		q.group, q.version, p = p[1], p[2], p[3:]
 	}
@@ -184,17 +142,21 @@ func (c *Cluster) takeFault(q request) (Fault, bool) {
 	return Fault{}, false
 }
 
-func (c *Cluster) answerRequest(q request) (any, *failure) {
+// serves reports whether the cluster has the group, version and resource of a request.
+func (c *Cluster) serves(q request) bool {
 	gv := strings.TrimPrefix(q.group+"/"+q.version, "/")
+	return !slices.Contains(c.Without, q.group) &&
+		(q.resource == "" || kinds[q.resource] != "" && groupVersion(q.resource) == gv)
+}
+
+func (c *Cluster) answerRequest(q request) (any, *failure) {
 	switch {
-	case slices.Contains(c.Without, q.group):
+	case !c.serves(q):
 		return nil, newFailure(http.StatusNotFound, "NotFound", "the server could not find the requested resource")
-	case gv == "":
-		return c.servedGroups(), nil
+	case q.version == "" || q.version == "version":
+		return c.aboutServer(q), nil
 	case q.resource == "":
-		return servedResources(gv), nil
-	case kinds[q.resource] == "" || groupVersion(q.resource) != gv:
-		return nil, newFailure(http.StatusNotFound, "NotFound", "the server could not find the requested resource")
+		return servedResources(strings.TrimPrefix(q.group+"/"+q.version, "/")), nil
 	case q.resource == "selfsubjectaccessreviews":
 		return c.reviewAccess(q)
 	case q.verb == "list":

@@ -63,7 +63,8 @@ func (f *fixture) trueConditions() map[string]string {
 				if e == nil || r.isTerminated() {
 					continue
 				}
-				s := apitest.Value(e.begin(&r, it.Data, func(string) measurement.History { return nil }))(f)
+				unused := func(string) measurement.Use { return measurement.Use{} }
+				s := apitest.Value(e.begin(&r, it.Data, unused))(f)
 				for i := range e.rules {
 					as := apitest.Value(e.settingOf(&e.rules[i], s))(f)
 					if outcome, _ := e.decide(&e.rules[i], as); outcome == recommendation.True {

@@ -205,24 +205,28 @@ func (c *collector) askMeasures(ctx context.Context, of measureRequest, uids []s
 		}
 		return
 	}
-	c.takeSeries(of.days, uids, measures, got.Points)
+	c.takeSeries(of.days, uids, measures, got)
 	c.sum.Series += len(got.Points)
 }
 
 // takeSeries adds a series for each metric of each resource on each of the last days. A series has no value if the
-// provider has none.
-func (c *collector) takeSeries(days int, uids []string, measures []cloud.Measure, points []cloud.Points) {
-	type which struct {
-		uid     string
-		measure int
+// provider has none. An unread measure has no series: a series without values says that a count is 0.
+func (c *collector) takeSeries(days int, uids []string, measures []cloud.Measure, got cloud.MetricAnswer) {
+	by := make(map[cloud.Unmeasured]cloud.Points, len(got.Points))
+	for _, p := range got.Points {
+		by[cloud.Unmeasured{UID: p.UID, Measure: p.Measure}] = p
 	}
-	by := make(map[which]cloud.Points, len(points))
-	for _, p := range points {
-		by[which{p.UID, p.Measure}] = p
+	unread := make(map[cloud.Unmeasured]bool, len(got.Unread))
+	for _, u := range got.Unread {
+		unread[u] = true
 	}
 	for _, uid := range uids {
 		for i, m := range measures {
-			of := by[which{uid, i}]
+			which := cloud.Unmeasured{UID: uid, Measure: i}
+			if unread[which] {
+				continue
+			}
+			of := by[which]
 			for n := range days {
 				day := c.day.AddDate(0, 0, -n)
 				c.all[day] = append(c.all[day], measurement.NewSeries(uid, m, day, of))

@@ -1,6 +1,7 @@
 package discovery
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -195,5 +196,26 @@ func TestMeasuring_OfAzureHasEachDayByTheSecondNight(t *testing.T) {
 	}
 	if len(found) != 60 || calls != 4 {
 		t.Errorf("%d machines by %d calls; want 60, and one call a night for the half of them", len(found), calls)
+	}
+}
+
+// unreading is a cloud that was asked for one of two measures.
+type unreading struct{ cloud.Metered }
+
+func (unreading) Metrics(_ context.Context, r cloud.MetricRequest) (cloud.MetricAnswer, error) {
+	return cloud.MetricAnswer{Unread: []cloud.Unmeasured{{UID: r.UIDs[0], Measure: 0}}}, nil
+}
+
+// A series without values says that a count is 0, so an unread measure must not have one.
+func TestMeasuring_WhatIsUnreadHasNoSeries(t *testing.T) {
+	day := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+	c := &collector{conn: unreading{}, day: day, days: 1, all: map[time.Time][]measurement.Series{}}
+	c.askMeasures(t.Context(), measureRequest{"aws-sqs", "eu-west-1", 1}, []string{"a", "b"})
+	series := map[string]int{}
+	for _, s := range c.all[day] {
+		series[s.UID]++
+	}
+	if n := len(cloud.MeasuresOf("aws-sqs")); series["a"] != n-1 || series["b"] != n {
+		t.Errorf("%v series; want %d of a, and %d of b", series, n-1, n)
 	}
 }

@@ -19,11 +19,12 @@ import (
 var metricTable string
 
 // Metric is a number that describes how a resource was used over a window: a rolled-up statistic of the provider. Of
-// holds its measures; several are added up.
+// holds its measures; several are added up. A metric with the roll-up "ratio" is the sum of Of divided by the sum of
+// Over.
 type Metric struct {
 	Type, Name, Unit string
-	Of               []Measure
-	RollUp           string // avg, min, max, sum, p95, p99, p99.5: of hours, or of days; last: the newest value
+	Of, Over         []Measure
+	RollUp           string // avg, min, max, sum, ratio, p95, p99, p99.5: of hours, or of days; last: the newest value
 	Daily            bool   // days are rolled up, not hours
 	Days             int    // of the window
 	Factor           float64
@@ -59,12 +60,31 @@ type Points struct {
 	Values  []float64
 }
 
-// MetricAnswer holds the points that the provider has; resources without data are left out. Calls and Queries count
-// the requests, USD is their list price.
+// MetricAnswer holds the points that the provider has; resources without data are left out. Unread names the measures
+// that the provider was not asked for or refused to give, of which nothing is known: without points, they are not 0.
+// Calls and Queries count the requests, USD is their list price.
 type MetricAnswer struct {
 	Points         []Points
+	Unread         []Unmeasured `json:",omitempty"`
 	Calls, Queries int
 	USD            float64
+}
+
+// Unmeasured names a measure of a resource, by its index in the request.
+type Unmeasured struct {
+	UID     string
+	Measure int
+}
+
+// UnreadAll returns all measures of a request of some resources, as unread.
+func UnreadAll(uids []string, r MetricRequest) []Unmeasured {
+	var out []Unmeasured
+	for _, uid := range uids {
+		for i := range r.Measures {
+			out = append(out, Unmeasured{uid, i})
+		}
+	}
+	return out
 }
 
 // Metered is a Conn that measures how resources were used. A type without metrics is class Unsupported. A failed
@@ -115,10 +135,24 @@ func parseMetric(f []string) Metric {
 	m := Metric{Type: f[0], Name: f[1], Unit: f[7], RollUp: roll, Daily: f[5] == "86400"}
 	m.Days, _ = strconv.Atoi(f[6])
 	m.Factor, _ = strconv.ParseFloat(f[8], 64)
-	for one := range strings.SplitSeq(f[3], "+") {
-		m.Of = append(m.Of, Measure{f[2], one, statistic})
+	of, over := f[3], ""
+	if roll == ratio {
+		of, over, _ = strings.Cut(f[3], " / ")
+		m.Over = parseMeasures(f[2], over, statistic)
 	}
+	m.Of = parseMeasures(f[2], of, statistic)
 	return m
+}
+
+// ratio is the roll-up of a sum divided by another.
+const ratio = "ratio"
+
+// parseMeasures reads the measures of a sum: "ReadOps+WriteOps".
+func parseMeasures(namespace, sum, statistic string) (out []Measure) {
+	for one := range strings.SplitSeq(sum, "+") {
+		out = append(out, Measure{namespace, one, statistic})
+	}
+	return out
 }
 
 // MetricsOf lists the metrics of a type; none for a type without metrics. Callers must not change the list.
@@ -138,7 +172,7 @@ var listMeasures = sync.OnceValue(func() map[string][]Measure {
 
 func measuresOf(metrics []Metric) (out []Measure) {
 	for _, m := range metrics {
-		for _, one := range m.Of {
+		for _, one := range m.Measures() {
 			if !slices.Contains(out, one) {
 				out = append(out, one)
 			}
@@ -146,3 +180,6 @@ func measuresOf(metrics []Metric) (out []Measure) {
 	}
 	return slices.Clip(out)
 }
+
+// Measures lists the measures that a metric is made of.
+func (m Metric) Measures() []Measure { return slices.Concat(m.Of, m.Over) }

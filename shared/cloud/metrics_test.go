@@ -74,7 +74,7 @@ func TestMetrics_AreWellFormedAndFew(t *testing.T) {
 		}
 		for _, m := range all {
 			if m.Days < 1 || m.Days > 30 || m.Factor <= 0 ||
-				!slices.Contains([]string{"avg", "min", "max", "sum", "p95", "p99", "p99.5", "last"}, m.RollUp) {
+				!slices.Contains([]string{"avg", "min", "max", "sum", "ratio", "p95", "p99", "p99.5", "last"}, m.RollUp) {
 				t.Errorf("%+v: days, factor or roll-up are not ones that are collected", m)
 			}
 		}

@@ -45,14 +45,7 @@ func (c *conn) Metrics(ctx context.Context, r cloud.MetricRequest) (cloud.Metric
 	case !regionName.MatchString(r.Region):
 		return cloud.MetricAnswer{}, cloud.ErrInvalid("%.64q is not the name of an AWS region", r.Region)
 	}
-	var all []asked
-	for _, uid := range r.UIDs {
-		for i, m := range r.Measures {
-			if metric, ok := name(uid, m); ok {
-				all = append(all, asked{uid, i, newQuery(len(all), metric, m.Statistic, r)})
-			}
-		}
-	}
+	all, unread := queriesOf(r, name)
 	points := max(int(r.To.Sub(r.From)/r.Period), 1)
 	batches := slices.Collect(slices.Chunk(all, max(min(perMetricCall, pointsPerCall/points), 1)))
 	answers, errs := make([]cloud.MetricAnswer, len(batches)), make([]error, len(batches))
@@ -60,7 +53,7 @@ func (c *conn) Metrics(ctx context.Context, r cloud.MetricRequest) (cloud.Metric
 	cloud.InParallel(len(batches), metricCallWidth, func(i int) {
 		answers[i], errs[i] = readMetrics(ctx, api, batches[i], r)
 	})
-	var out cloud.MetricAnswer
+	out := cloud.MetricAnswer{Unread: unread}
 	for i := range answers {
 		if errs[i] != nil {
 			return cloud.MetricAnswer{}, resource.ClassifyError(errs[i])
@@ -70,6 +63,21 @@ func (c *conn) Metrics(ctx context.Context, r cloud.MetricRequest) (cloud.Metric
 	}
 	out.USD = float64(out.Queries) * usdPerQuery
 	return out, nil
+}
+
+// queriesOf returns the queries of a request, and the measures that CloudWatch does not have of their resource.
+func queriesOf(r cloud.MetricRequest, name metricNamer) (all []asked, unread []cloud.Unmeasured) {
+	for _, uid := range r.UIDs {
+		for i, m := range r.Measures {
+			metric, ok := name(uid, m)
+			if !ok {
+				unread = append(unread, cloud.Unmeasured{UID: uid, Measure: i})
+				continue
+			}
+			all = append(all, asked{uid, i, newQuery(len(all), metric, m.Statistic, r)})
+		}
+	}
+	return all, unread
 }
 
 func newQuery(n int, m cloudwatch.Metric, statistic string, r cloud.MetricRequest) cloudwatch.MetricDataQuery {
@@ -124,9 +132,11 @@ func measured(batch []asked, byID map[string]*cloud.Points) []cloud.Points {
 	return out
 }
 
-// metricNames returns, by resource type, CloudWatch's name of a measure of a resource; false if CloudWatch has no such
-// metric of it.
-var metricNames = map[string]func(uid string, m cloud.Measure) (cloudwatch.Metric, bool){
+// metricNamer returns CloudWatch's name of a measure of a resource; false if CloudWatch has no such metric of it.
+type metricNamer func(uid string, m cloud.Measure) (cloudwatch.Metric, bool)
+
+// metricNames are the names of measures, by resource type.
+var metricNames = map[string]metricNamer{
 	cloud.AWSEC2: named("InstanceId", func(uid string) string { return uid }),
 	cloud.AWSRDS: named("DBInstanceIdentifier", func(uid string) string {
 		return resource.NameIn(uid, "rds", "db:")

@@ -105,3 +105,18 @@ func TestMetrics_EveryMeasuredTypeOfAWSCanBeAsked(t *testing.T) {
 		cloud.MetricRequest{Type: "aws-vpc", Region: region, Period: time.Hour})
 	wantClass(t, "metrics of what has none", err, cloud.Unsupported)
 }
+
+// CloudWatch counts no requests of gateway load balancers: nothing is known, which is not 0.
+func TestMetrics_ThatCloudWatchDoesNotHaveAreUnread(t *testing.T) {
+	_, c := connect(t)
+	uid := own("elasticloadbalancing", "loadbalancer/gwy/inspect/50dc")
+	got := ask(t, c, "aws-elb", uid, own("elasticloadbalancing", "loadbalancer/app/web/50dc"))
+	for _, u := range got.Unread {
+		if u.UID != uid {
+			t.Errorf("%s: measure %d is unread", u.UID, u.Measure)
+		}
+	}
+	if n := len(cloud.MeasuresOf("aws-elb")); len(got.Unread) != n {
+		t.Errorf("%d measures are unread; want %d", len(got.Unread), n)
+	}
+}

@@ -108,3 +108,18 @@ func TestSnapshots_BelongToTheirDisk(t *testing.T) {
 		t.Errorf("the parent of a snapshot without a disk is %q", r.ParentUID)
 	}
 }
+
+// A file server whose share has no size, and a tunnel without a state, are unknown and not empty.
+func TestDocumentFacts_OfWhatIsBeingMadeAreUnknown(t *testing.T) {
+	tw, c := connect(t)
+	const nfs = "file.googleapis.com/projects/acme-prod/locations/europe-west1-b/instances/"
+	const tunnel = "compute.googleapis.com/projects/acme-prod/regions/r/vpnTunnels/"
+	addThings(tw, "file.googleapis.com/Instance", zone, nfs, map[string]string{"new": `{}`})
+	addThings(tw, "compute.googleapis.com/VpnTunnel", region, tunnel, map[string]string{"new": `{}`})
+	found := others(t, c, region)
+	for _, uid := range []string{"//" + nfs + "new", "//" + tunnel + "new"} {
+		if r, is := found[uid]; !is || len(r.Facts) != 0 {
+			t.Errorf("%s: %v", uid, r.Facts)
+		}
+	}
+}

@@ -30,6 +30,7 @@ type Image struct {
 	BlockDeviceMappings []BlockDeviceMapping `xml:"blockDeviceMapping>item"`
 	CreationDate        *string              `xml:"creationDate"`
 	ImageId             *string              `xml:"imageId"`
+	Public              *bool                `xml:"isPublic"`
 }
 
 // InstanceStatus is a part of responses.
@@ -115,8 +116,12 @@ type Volume struct {
 
 // VpcEndpoint is a part of responses.
 type VpcEndpoint struct {
-	ServiceName *string `xml:"serviceName"`
-	VpcId       *string `xml:"vpcId"`
+	ServiceName     *string         `xml:"serviceName"`
+	State           State           `xml:"state"`
+	SubnetIds       []string        `xml:"subnetIdSet>item"`
+	VpcEndpointId   *string         `xml:"vpcEndpointId"`
+	VpcEndpointType VpcEndpointType `xml:"vpcEndpointType"`
+	VpcId           *string         `xml:"vpcId"`
 }
 
 // Tag is a part of responses.

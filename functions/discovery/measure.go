@@ -164,22 +164,23 @@ type collector struct {
 	failed error // that may pass
 }
 
-// measureRequest names the resources of one request: a type in a region, and the number of days.
+// measureRequest names the resources of one request: a type in a region, the number of days, and the condition on facts
+// that they meet, "" for none.
 type measureRequest struct {
-	kind, region string
-	days         int
+	kind, region, when string
+	days               int
 }
 
 func (c *collector) collect(ctx context.Context, found []inventory.Listed) (map[time.Time][]measurement.Series, error) {
 	groups := map[measureRequest][]string{}
 	for _, r := range found {
 		if days := cloud.MeasuredDays(r.Type, r.UID, c.day, c.days); days > 0 {
-			g := measureRequest{r.Type, r.Region, days}
+			g := measureRequest{r.Type, r.Region, cloud.ConditionMet(r.Type, r.PriceInputs), days}
 			groups[g] = append(groups[g], r.UID)
 		}
 	}
 	order := slices.SortedFunc(maps.Keys(groups), func(a, b measureRequest) int {
-		return strings.Compare(a.region+a.kind, b.region+b.kind)
+		return strings.Compare(a.region+a.kind+a.when, b.region+b.kind+b.when)
 	})
 	cloud.InParallel(len(order), measuredAtOnce, func(i int) { c.askMeasures(ctx, order[i], groups[order[i]]) })
 	return c.all, c.failed
@@ -187,7 +188,7 @@ func (c *collector) collect(ctx context.Context, found []inventory.Listed) (map[
 
 // askMeasures collects all measurements of the resources of one type in one region.
 func (c *collector) askMeasures(ctx context.Context, of measureRequest, uids []string) {
-	measures := cloud.MeasuresOf(of.kind)
+	measures := cloud.MeasuresWhen(of.kind, of.when)
 	got, err := c.conn.Metrics(ctx, cloud.MetricRequest{
 		Type: of.kind, Region: of.region, UIDs: uids, Measures: measures, Period: time.Hour,
 		From: c.day.AddDate(0, 0, 1-of.days), To: c.day.AddDate(0, 0, 1),

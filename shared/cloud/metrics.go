@@ -28,6 +28,7 @@ type Metric struct {
 	Daily            bool   // days are rolled up, not hours
 	Days             int    // of the window
 	Factor           float64
+	When             string // the condition on facts under which the metric is collected: "storage_type=io1|io2"
 }
 
 // Measure is a time series of a resource at its provider: "AWS/EC2", "CPUUtilization", "Maximum". Metric may end in a
@@ -141,6 +142,9 @@ func parseMetric(f []string) Metric {
 		m.Over = parseMeasures(f[2], over, statistic)
 	}
 	m.Of = parseMeasures(f[2], of, statistic)
+	if len(f) > 9 {
+		m.When = f[9]
+	}
 	return m
 }
 
@@ -158,14 +162,54 @@ func parseMeasures(namespace, sum, statistic string) (out []Measure) {
 // MetricsOf lists the metrics of a type; none for a type without metrics. Callers must not change the list.
 func MetricsOf(kind string) []Metric { return readMetrics()[kind] }
 
-// MeasuresOf lists the measures of a type's metrics, each once, in a fixed order. Callers must not change the list.
-func MeasuresOf(kind string) []Measure { return listMeasures()[kind] }
+// MeasuresOf lists the measures that are collected of every resource of a type, each once, in a fixed order. Callers
+// must not change the list.
+func MeasuresOf(kind string) []Measure { return listMeasures()[measuredAs{kind, ""}] }
+
+// MeasuresWhen lists the measures that are collected of the resources of a type that meet a condition, which
+// ConditionMet has returned. Callers must not change the list.
+func MeasuresWhen(kind, condition string) []Measure {
+	return listMeasures()[measuredAs{kind, condition}]
+}
+
+// ConditionMet returns the condition of the type's metrics that a resource meets, or "". inputs are facts of the
+// resource in the form of the inventory's index: "engine=redis;multi_az=1".
+func ConditionMet(kind, inputs string) string {
+	for as := range listMeasures() {
+		if as.kind == kind && as.when != "" && isMet(as.when, inputs) {
+			return as.when
+		}
+	}
+	return ""
+}
+
+// isMet reports whether the facts meet a condition: a fact has one of some values.
+func isMet(condition, inputs string) bool {
+	name, values, _ := strings.Cut(condition, "=")
+	for one := range strings.SplitSeq(inputs, ";") {
+		if v, is := strings.CutPrefix(one, name+"="); is {
+			return slices.Contains(strings.Split(values, "|"), v)
+		}
+	}
+	return false
+}
+
+// measuredAs are the resources of a type that meet a condition, or all of them.
+type measuredAs struct{ kind, when string }
 
 // listMeasures lists the measures of all types when they are first needed.
-var listMeasures = sync.OnceValue(func() map[string][]Measure {
-	out := map[string][]Measure{}
+var listMeasures = sync.OnceValue(func() map[measuredAs][]Measure {
+	out := map[measuredAs][]Measure{}
 	for kind, metrics := range readMetrics() {
-		out[kind] = measuresOf(metrics)
+		always := slices.DeleteFunc(slices.Clone(metrics), func(m Metric) bool { return m.When != "" })
+		out[measuredAs{kind, ""}] = measuresOf(always)
+		for _, m := range metrics {
+			if as := (measuredAs{kind, m.When}); m.When != "" && out[as] == nil {
+				out[as] = measuresOf(slices.DeleteFunc(slices.Clone(metrics), func(one Metric) bool {
+					return one.When != "" && one.When != m.When
+				}))
+			}
+		}
 	}
 	return out
 })

@@ -81,6 +81,38 @@ func TestMetrics_AreWellFormedAndFew(t *testing.T) {
 	}
 }
 
+// Measures beyond six are collected of candidates alone, which a fact of the index names.
+func TestMetrics_OfCandidatesAreCollectedUnderTheirCondition(t *testing.T) {
+	for _, tt := range []struct {
+		kind, inputs, want string
+		more               int
+	}{
+		{"aws-rds", "engine=postgres;multi_az=1;storage_type=io1", "storage_type=io1|io2", 4},
+		{"aws-rds", "engine=postgres;storage_type=io2;iops=3000", "storage_type=io1|io2", 4},
+		{"aws-rds", "engine=postgres;storage_type=gp3", "", 0},
+		{"aws-rds", "", "", 0},
+		{"aws-elasticache", "engine=valkey", "engine=redis|valkey", 2},
+		{"aws-elasticache", "engine=memcached", "", 0},
+		{"aws-sqs", "engine=redis", "", 0},
+	} {
+		met := ConditionMet(tt.kind, tt.inputs)
+		if more := len(MeasuresWhen(tt.kind, met)) - len(MeasuresOf(tt.kind)); met != tt.want || more != tt.more {
+			t.Errorf("%s with %q meets %q and has %d more measures; want %q and %d", tt.kind, tt.inputs, met, more,
+				tt.want, tt.more)
+		}
+	}
+	conditions := map[string]string{}
+	for kind, all := range readMetrics() {
+		for _, m := range all {
+			if had := conditions[kind]; m.When != "" && had != "" && had != m.When {
+				t.Errorf("%s has the conditions %s and %s: a resource may meet both", kind, had, m.When)
+			} else if m.When != "" {
+				conditions[kind] = m.When
+			}
+		}
+	}
+}
+
 func TestMetrics_AreMadeOfMeasures(t *testing.T) {
 	all := MetricsOf("aws-ec2")
 	i := slices.IndexFunc(all, func(m Metric) bool { return m.Name == "net_bytes_day_max_14d" })

@@ -167,6 +167,29 @@ var metricNames = map[string]metricNamer{
 		return resource.NameIn(uid, "elasticache", "cluster:")
 	}),
 	"aws-opensearch": domainMetric,
+	"aws-capacity-reservation": named("CapacityReservationId", func(uid string) string {
+		return resource.NameIn(uid, "ec2", "capacity-reservation/")
+	}),
+	"aws-dax":            named("ClusterId", func(uid string) string { return resource.NameIn(uid, "dax", "cache/") }),
+	"aws-direct-connect": named("ConnectionId", func(uid string) string { return after(uid, ":dxcon/") }),
+	"aws-ecs-cluster": named("ClusterName", func(uid string) string {
+		return resource.NameIn(uid, "ecs", "cluster/")
+	}),
+	"aws-efs": named("FileSystemId", func(uid string) string {
+		return resource.NameIn(uid, "elasticfilesystem", "file-system/")
+	}),
+	"aws-fsx":     named("FileSystemId", func(uid string) string { return resource.NameIn(uid, "fsx", "file-system/") }),
+	"aws-kinesis": named("StreamName", func(uid string) string { return resource.NameIn(uid, "kinesis", "stream/") }),
+	"aws-log-group": named("LogGroupName", func(uid string) string {
+		return resource.NameIn(uid, "logs", "log-group:")
+	}),
+	"aws-transfer": named("ServerId", func(uid string) string {
+		return resource.NameIn(uid, "transfer", "server/")
+	}),
+	"aws-vpn": named("VpnId", func(uid string) string { return resource.NameIn(uid, "ec2", "vpn-connection/") }),
+	cloud.AWSWorkSpace: named("WorkspaceId", func(uid string) string {
+		return resource.NameIn(uid, "workspaces", "workspace/")
+	}),
 }
 
 // after returns the part of s after mark; "" when s does not contain mark.
@@ -219,6 +242,9 @@ func serviceMetric(uid string, m cloud.Measure) (cloudwatch.Metric, bool) {
 	return newMetric(m.Namespace, m.Metric, "ClusterName", cluster, "ServiceName", service), ok
 }
 
+// targetErrors are the answers of targets with a status of 5xx.
+const targetErrors = "HTTPCode_Target_5XX_Count"
+
 // balancerMetric names the metrics of load balancers. Each sort has its own namespace and metric names.
 func balancerMetric(uid string, m cloud.Measure) (cloudwatch.Metric, bool) {
 	name, metric := after(uid, ":loadbalancer/"), strings.Fields(m.Metric)[0]
@@ -226,6 +252,9 @@ func balancerMetric(uid string, m cloud.Measure) (cloudwatch.Metric, bool) {
 	case strings.HasPrefix(name, "app/"):
 		return newMetric("AWS/ApplicationELB", metric, "LoadBalancer", name), true
 	case strings.HasPrefix(name, "net/"):
+		if metric == targetErrors {
+			return cloudwatch.Metric{}, false // a flow has no status
+		}
 		if metric == "RequestCount" { // ActiveFlowCount is a gauge: its sum counts no flows
 			metric = "NewFlowCount"
 		}
@@ -233,8 +262,11 @@ func balancerMetric(uid string, m cloud.Measure) (cloudwatch.Metric, bool) {
 	case metric == "ConsumedLCUs" || strings.Contains(name, "/"):
 		return cloudwatch.Metric{}, false // classic and gateway load balancers have no metrics
 	}
-	if metric == "ProcessedBytes" {
+	switch metric {
+	case "ProcessedBytes":
 		metric = "EstimatedProcessedBytes"
+	case targetErrors:
+		metric = "HTTPCode_Backend_5XX"
 	}
 	return newMetric("AWS/ELB", metric, "LoadBalancerName", name), name != ""
 }

@@ -21,6 +21,7 @@ type Connection struct {
 	Bandwidth       *string         `json:"bandwidth"`
 	ConnectionId    *string         `json:"connectionId"`
 	ConnectionState ConnectionState `json:"connectionState"`
+	LagId           *string         `json:"lagId"`
 	Location        *string         `json:"location"`
 }
 

@@ -136,9 +136,8 @@ func parseMetric(f []string) Metric {
 	m := Metric{Type: f[0], Name: f[1], Unit: f[7], RollUp: roll, Daily: f[5] == "86400"}
 	m.Days, _ = strconv.Atoi(f[6])
 	m.Factor, _ = strconv.ParseFloat(f[8], 64)
-	of, over := f[3], ""
+	of, over, _ := strings.Cut(f[3], " / ")
 	if roll == ratio {
-		of, over, _ = strings.Cut(f[3], " / ")
 		m.Over = parseMeasures(f[2], over, statistic)
 	}
 	m.Of = parseMeasures(f[2], of, statistic)

@@ -20,8 +20,9 @@ var detailed = map[string][2]string{
 	"capacity-reservation/cr-1": {"ec2", "ec2:capacity-reservation"},
 	"dedicated-host/h-1":        {"ec2", "ec2:dedicated-host"}, "file-system/fs-1": {"elasticfilesystem", ""},
 	"file-system/fs-2": {"fsx", ""}, "file-system/fs-3": {"fsx", ""}, "log-group:/app/web": {"logs", ""},
-	"log-group:/app/old": {"logs", ""}, "secret:db-AbCdEf": {"secretsmanager", ""}, "secret:new-AbCdEf": {"secretsmanager", ""},
-	"snapshot:before": {"rds", ""}, "snapshot:orphan": {"rds", ""}, "rep:ABC": {"dms", ""},
+	"log-group:/app/old": {"logs", ""}, "secret:db-AbCdEf": {"secretsmanager", ""},
+	"secret:new-AbCdEf": {"secretsmanager", ""},
+	"snapshot:before":   {"rds", ""}, "snapshot:orphan": {"rds", ""}, "rep:ABC": {"dms", ""},
 	"dxcon/dxcon-1": {"directconnect", ""}, "dxcon/dxcon-2": {"directconnect", ""}, "server/s-1": {"transfer", ""},
 	"cache/orders": {"dax", ""}, "cluster/shop": {"ecs", ""}, "alarm:disk": {"cloudwatch", ""},
 	"alarm:all": {"cloudwatch", ""},
@@ -59,24 +60,27 @@ var detailAnswers = map[string]string{
 		<item><ipProtocol>tcp</ipProtocol><fromPort>20</fromPort><toPort>25</toPort>
 		<ipv6Ranges><item><cidrIpv6>::/0</cidrIpv6></item></ipv6Ranges></item>
 		<item><ipProtocol>tcp</ipProtocol><fromPort>5432</fromPort><toPort>5432</toPort>
-		<ipRanges><item><cidrIp>10.0.0.0/8</cidrIp></item></ipRanges><groups><item><groupId>sg-2</groupId></item></groups></item>
+		<ipRanges><item><cidrIp>10.0.0.0/8</cidrIp></item></ipRanges>
+		<groups><item><groupId>sg-2</groupId></item></groups></item>
 		<item><ipProtocol>icmp</ipProtocol><fromPort>-1</fromPort><toPort>-1</toPort>
 		<ipRanges><item><cidrIp>0.0.0.0/0</cidrIp></item></ipRanges></item></ipPermissions></item>
 		<item><groupId>sg-2</groupId><groupName>default</groupName><ipPermissions><item><ipProtocol>-1</ipProtocol>
-		<ipRanges><item><cidrIp>0.0.0.0/0</cidrIp></item></ipRanges><groups><item><groupId>sg-2</groupId></item></groups>
-		</item></ipPermissions></item></securityGroupInfo>`,
+		<ipRanges><item><cidrIp>0.0.0.0/0</cidrIp></item></ipRanges>
+		<groups><item><groupId>sg-2</groupId></item></groups></item></ipPermissions></item></securityGroupInfo>`,
 	"ec2:DescribeVpcs": `<vpcSet><item><vpcId>vpc-1</vpcId><isDefault>true</isDefault></item>
 		<item><vpcId>vpc-2</vpcId><isDefault>false</isDefault></item></vpcSet>`,
 	"ec2:DescribeFlowLogs": `<flowLogSet><item><resourceId>vpc-1</resourceId></item></flowLogSet>`,
 	"ec2:DescribeVpcEndpoints": `<vpcEndpointSet><item><vpcEndpointId>vpce-1</vpcEndpointId><state>Rejected</state>
-		<vpcEndpointType>Interface</vpcEndpointType><subnetIdSet><item>subnet-1</item><item>subnet-2</item></subnetIdSet>
+		<vpcEndpointType>Interface</vpcEndpointType>
+		<subnetIdSet><item>subnet-1</item><item>subnet-2</item></subnetIdSet>
 		<vpcId>vpc-1</vpcId><serviceName>com.amazonaws.eu-west-1.s3</serviceName></item></vpcEndpointSet>`,
 	"ec2:DescribeVpnConnections": `<vpnConnectionSet><item><vpnConnectionId>vpn-1</vpnConnectionId>
 		<state>available</state><vgwTelemetry><item><status>UP</status></item><item><status>DOWN</status></item>
 		</vgwTelemetry></item></vpnConnectionSet>`,
 	"ec2:DescribeImages": `<imagesSet><item><imageId>ami-7</imageId><isPublic>true</isPublic></item>
 		<item><imageId>ami-1</imageId><creationDate>2025-01-02T03:04:05.000Z</creationDate></item></imagesSet>`,
-	"ec2:DescribeCapacityReservations": `<capacityReservationSet><item><capacityReservationId>cr-1</capacityReservationId>
+	"ec2:DescribeCapacityReservations": `<capacityReservationSet><item>
+		<capacityReservationId>cr-1</capacityReservationId>
 		<state>active</state></item></capacityReservationSet>`,
 	"ec2:DescribeHosts": `<hostSet><item><hostId>h-1</hostId><state>available</state></item></hostSet>`,
 	"elasticfilesystem:DescribeFileSystems": `{"FileSystems":[{"FileSystemArn":"` +
@@ -86,25 +90,32 @@ var detailAnswers = map[string]string{
 		"StorageCapacity":1000,"WindowsConfiguration":{"DeploymentType":"MULTI_AZ_1","ThroughputCapacity":32}},
 		{"ResourceARN":"` + own("fsx", "file-system/fs-3") + `","StorageCapacity":1200,
 		"LustreConfiguration":{"DeploymentType":"SCRATCH_2"}}]}`,
-	"logs:DescribeLogGroups": `{"logGroups":[{"arn":"` + own("logs", "log-group:/app/web") + `:*","storedBytes":12000000000,
+	"logs:DescribeLogGroups": `{"logGroups":[{"arn":"` + own("logs", "log-group:/app/web") + `:*",
+		"storedBytes":12000000000,
 		"retentionInDays":30,"logGroupClass":"STANDARD"},{"arn":"` + own("logs", "log-group:/app/old") + `:*"}]}`,
 	"secretsmanager:ListSecrets": `{"SecretList":[{"ARN":"` + own("secretsmanager", "secret:db-AbCdEf") + `",
 		"RotationEnabled":true,"OwningService":"rds","CreatedDate":1767323045,"LastAccessedDate":1767312000},
 		{"ARN":"` + own("secretsmanager", "secret:new-AbCdEf") + `","CreatedDate":1767323045}]}`,
-	"rds:DescribeDBSnapshots": `<DBSnapshots><DBSnapshot><DBSnapshotArn>` + own("rds", "snapshot:before") + `</DBSnapshotArn>
+	"rds:DescribeDBSnapshots": `<DBSnapshots><DBSnapshot>
+		<DBSnapshotArn>` + own("rds", "snapshot:before") + `</DBSnapshotArn>
 		<DBInstanceIdentifier>orders</DBInstanceIdentifier><SnapshotType>manual</SnapshotType></DBSnapshot>
 		<DBSnapshot><DBSnapshotArn>` + own("rds", "snapshot:orphan") + `</DBSnapshotArn>
-		<DBInstanceIdentifier>gone</DBInstanceIdentifier><SnapshotType>automated</SnapshotType></DBSnapshot></DBSnapshots>`,
-	"dms:DescribeReplicationInstances": `{"ReplicationInstances":[{"ReplicationInstanceArn":"` + own("dms", "rep:ABC") + `",
+		<DBInstanceIdentifier>gone</DBInstanceIdentifier><SnapshotType>automated</SnapshotType></DBSnapshot>
+		</DBSnapshots>`,
+	"dms:DescribeReplicationInstances": `{"ReplicationInstances":[{
+		"ReplicationInstanceArn":"` + own("dms", "rep:ABC") + `",
 		"ReplicationInstanceStatus":"available","MultiAZ":true}]}`,
 	"dms:DescribeReplicationTasks": `{"ReplicationTasks":[{"ReplicationInstanceArn":"` + own("dms", "rep:ABC") + `",
 		"Status":"running"},{"ReplicationInstanceArn":"` + own("dms", "rep:ABC") + `","Status":"stopped"}]}`,
 	"directconnect:DescribeConnections": `{"connections":[{"connectionId":"dxcon-1","connectionState":"available",
-		"bandwidth":"10Gbps"},{"connectionId":"dxcon-2","connectionState":"down","bandwidth":"500Mbps","lagId":"dxlag-1"}]}`,
+		"bandwidth":"10Gbps"},{"connectionId":"dxcon-2","connectionState":"down","bandwidth":"500Mbps",
+		"lagId":"dxlag-1"}]}`,
 	"directconnect:DescribeVirtualInterfaces": `{"virtualInterfaces":[{"connectionId":"dxcon-1",
 		"virtualInterfaceState":"available"},{"connectionId":"dxcon-1","virtualInterfaceState":"deleted"}]}`,
-	"transfer:ListServers":                          `{"Servers":[{"Arn":"` + own("transfer", "server/s-1") + `","State":"ONLINE"}]}`,
-	"dax:DescribeClusters":                          `{"Clusters":[{"ClusterArn":"` + own("dax", "cache/orders") + `","TotalNodes":3}]}`,
+	"transfer:ListServers": `{"Servers":[{"State":"ONLINE",
+		"Arn":"` + own("transfer", "server/s-1") + `"}]}`,
+	"dax:DescribeClusters": `{"Clusters":[{"TotalNodes":3,
+		"ClusterArn":"` + own("dax", "cache/orders") + `"}]}`,
 	"workspaces:DescribeWorkspacesConnectionStatus": `{"WorkspacesConnectionStatus":[{"WorkspaceId":"ws-1"}]}`,
 	"ecs:DescribeClusters": `{"clusters":[{"clusterArn":"` + own("ecs", "cluster/shop") + `",
 		"registeredContainerInstancesCount":4,"runningTasksCount":0}]}`,

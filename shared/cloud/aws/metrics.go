@@ -178,7 +178,9 @@ var metricNames = map[string]metricNamer{
 	"aws-efs": named("FileSystemId", func(uid string) string {
 		return resource.NameIn(uid, "elasticfilesystem", "file-system/")
 	}),
-	"aws-fsx":     named("FileSystemId", func(uid string) string { return resource.NameIn(uid, "fsx", "file-system/") }),
+	"aws-fsx": named("FileSystemId", func(uid string) string {
+		return resource.NameIn(uid, "fsx", "file-system/")
+	}),
 	"aws-kinesis": named("StreamName", func(uid string) string { return resource.NameIn(uid, "kinesis", "stream/") }),
 	"aws-log-group": named("LogGroupName", func(uid string) string {
 		return resource.NameIn(uid, "logs", "log-group:")

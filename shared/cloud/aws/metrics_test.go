@@ -78,7 +78,7 @@ func TestMetrics_AreNamedAsCloudWatchDoes(t *testing.T) {
 		{"aws-elb", own("elasticloadbalancing", "loadbalancer/net/tcp/50dc"), "NewFlowCount", "net/tcp/50dc"},
 		{"aws-elb", own("elasticloadbalancing", "loadbalancer/old"), "EstimatedProcessedBytes", "old"},
 		{"aws-elb", own("elasticloadbalancing", "loadbalancer/old"), "HTTPCode_Backend_5XX", "old"},
-		{"aws-elb", own("elasticloadbalancing", "loadbalancer/app/web/50dc"), "HTTPCode_Target_5XX_Count", "app/web/50dc"},
+		{"aws-elb", own("elasticloadbalancing", "loadbalancer/app/a/50dc"), "HTTPCode_Target_5XX_Count", "app/a/50dc"},
 		{"aws-capacity-reservation", own("ec2", "capacity-reservation/cr-1"), "InstanceUtilization", "cr-1"},
 		{"aws-dax", own("dax", "cache/orders"), "TotalRequestCount", "orders"},
 		{"aws-direct-connect", own("directconnect", "dxcon/dxcon-1"), "ConnectionBpsIngress", "dxcon-1"},

@@ -170,7 +170,8 @@ func TestPublic_WithoutThePermissionIsUnread(t *testing.T) {
 // Only buckets and datasets are asked for.
 func TestPublic_OfWhatIsNotThereCostsNoCall(t *testing.T) {
 	tw, c := connect(t)
-	tw.AddAsset(asset("redis.googleapis.com/Instance", region, "redis.googleapis.com/projects/acme-prod/locations/r/instances/c"))
+	tw.AddAsset(asset("redis.googleapis.com/Instance", region,
+		"redis.googleapis.com/projects/acme-prod/locations/r/instances/c"))
 	others(t, c, region)
 	if n := len(tw.Calls("cloudasset.assets.searchAllIamPolicies")); n != 0 {
 		t.Errorf("%d searches of policies", n)

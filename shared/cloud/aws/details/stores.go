@@ -75,11 +75,14 @@ func addServer(f cloud.Facts, of fsx.FileSystem) {
 	deployment, throughput := "", (*int32)(nil)
 	switch {
 	case of.WindowsConfiguration != nil:
-		deployment, throughput = string(of.WindowsConfiguration.DeploymentType), of.WindowsConfiguration.ThroughputCapacity
+		c := of.WindowsConfiguration
+		deployment, throughput = string(c.DeploymentType), c.ThroughputCapacity
 	case of.OntapConfiguration != nil:
-		deployment, throughput = string(of.OntapConfiguration.DeploymentType), of.OntapConfiguration.ThroughputCapacity
+		c := of.OntapConfiguration
+		deployment, throughput = string(c.DeploymentType), c.ThroughputCapacity
 	case of.OpenZFSConfiguration != nil:
-		deployment, throughput = string(of.OpenZFSConfiguration.DeploymentType), of.OpenZFSConfiguration.ThroughputCapacity
+		c := of.OpenZFSConfiguration
+		deployment, throughput = string(c.DeploymentType), c.ThroughputCapacity
 	case of.LustreConfiguration != nil:
 		deployment = string(of.LustreConfiguration.DeploymentType)
 	}

@@ -12,7 +12,7 @@ import (
 type Detail struct {
 	Types []string
 	Needs []string // permissions
-	// Add adds facts to the resources on a page, none of which is nil. A fact that cannot be read is left out and noted.
+	// Add adds facts to the resources of a page, whose facts are not nil. Facts that cannot be read are noted.
 	Add func(ctx context.Context, at Place, found []*cloud.Resource)
 }
 

@@ -41,7 +41,7 @@ func (c *Cloud) searchAssets(q request) (any, *failure) {
 // searchPolicies answers a search of the policies that admit everybody.
 func (c *Cloud) searchPolicies(q request) (any, *failure) {
 	if query := q.URL.Query().Get("query"); query != "memberTypes:(allUsers OR allAuthenticatedUsers)" {
-		return nil, newFailure(http.StatusBadRequest, "INVALID_ARGUMENT", query)
+		return nil, newFailure(http.StatusBadRequest, "INVALID_ARGUMENT", "%s is not searched for", query)
 	}
 	found := []any{}
 	for _, a := range c.assets {

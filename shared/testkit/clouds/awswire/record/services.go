@@ -126,7 +126,8 @@ func listServices() []service {
 			[]string{"ListSecrets"},
 		},
 		{
-			"databasemigrationservice", sdatabasemigrationservice.NewFromConfig, ndatabasemigrationservice.NewFromConfig,
+			"databasemigrationservice", sdatabasemigrationservice.NewFromConfig,
+			ndatabasemigrationservice.NewFromConfig,
 			[]string{"DescribeReplicationInstances", "DescribeReplicationTasks"},
 		},
 		{
@@ -214,7 +215,8 @@ func listServices() []service {
 			"rds", srds.NewFromConfig, nrds.NewFromConfig,
 			[]string{
 				"DescribeBlueGreenDeployments", "DescribeDBClusters", "DescribeDBInstances",
-				"DescribeDBMajorEngineVersions", "DescribeDBSnapshots", "StartDBCluster", "StartDBInstance", "StopDBCluster", "StopDBInstance",
+				"DescribeDBMajorEngineVersions", "DescribeDBSnapshots", "StartDBCluster", "StartDBInstance",
+				"StopDBCluster", "StopDBInstance",
 			},
 		},
 		{

@@ -184,22 +184,23 @@ type collector struct {
 	failed error // that may pass
 }
 
-// measureRequest names the resources of one request: a type in a region, and the number of days.
+// measureRequest names the resources of one request: a type in a region, the number of days, and the condition on facts
+// that they meet, "" for none.
 type measureRequest struct {
-	kind, region string
-	days         int
+	kind, region, when string
+	days               int
 }
 
 func (c *collector) collect(ctx context.Context, found []inventory.Listed) (map[time.Time][]measurement.Series, error) {
 	groups := map[measureRequest][]string{}
 	for _, r := range found {
 		if days := cloud.MeasuredDays(r.Type, r.UID, c.day, c.days); days > 0 {
-			g := measureRequest{r.Type, r.Region, days}
+			g := measureRequest{r.Type, r.Region, cloud.ConditionMet(r.Type, r.PriceInputs), days}
 			groups[g] = append(groups[g], r.UID)
 		}
 	}
 	order := slices.SortedFunc(maps.Keys(groups), func(a, b measureRequest) int {
-		return strings.Compare(a.region+a.kind, b.region+b.kind)
+		return strings.Compare(a.region+a.kind+a.when, b.region+b.kind+b.when)
 	})
 	cloud.InParallel(len(order), measuredAtOnce, func(i int) { c.askMeasures(ctx, order[i], groups[order[i]]) })
 	return c.all, c.failed
@@ -207,7 +208,7 @@ func (c *collector) collect(ctx context.Context, found []inventory.Listed) (map[
 
 // askMeasures collects all measurements of the resources of one type in one region.
 func (c *collector) askMeasures(ctx context.Context, of measureRequest, uids []string) {
-	measures := cloud.MeasuresOf(of.kind)
+	measures := cloud.MeasuresWhen(of.kind, of.when)
 	got, err := c.conn.Metrics(ctx, cloud.MetricRequest{
 		Type: of.kind, Region: of.region, UIDs: uids, Measures: measures, Period: time.Hour,
 		From: c.day.AddDate(0, 0, 1-of.days), To: c.day.AddDate(0, 0, 1),
@@ -225,7 +226,7 @@ func (c *collector) askMeasures(ctx context.Context, of measureRequest, uids []s
 		}
 		return
 	}
-	c.takeSeries(of.days, uids, measures, got.Points)
+	c.takeSeries(of.days, uids, measures, got)
 	c.sum.Series += len(got.Points)
 }
 
@@ -236,19 +237,23 @@ func mayPass(err error) bool {
 }
 
 // takeSeries adds a series for each metric of each resource on each of the last days. A series has no value if the
-// provider has none.
-func (c *collector) takeSeries(days int, uids []string, measures []cloud.Measure, points []cloud.Points) {
-	type which struct {
-		uid     string
-		measure int
+// provider has none. An unread measure has no series: a series without values says that a count is 0.
+func (c *collector) takeSeries(days int, uids []string, measures []cloud.Measure, got cloud.MetricAnswer) {
+	by := make(map[cloud.Unmeasured]cloud.Points, len(got.Points))
+	for _, p := range got.Points {
+		by[cloud.Unmeasured{UID: p.UID, Measure: p.Measure}] = p
 	}
-	by := make(map[which]cloud.Points, len(points))
-	for _, p := range points {
-		by[which{p.UID, p.Measure}] = p
+	unread := make(map[cloud.Unmeasured]bool, len(got.Unread))
+	for _, u := range got.Unread {
+		unread[u] = true
 	}
 	for _, uid := range uids {
 		for i, m := range measures {
-			of := by[which{uid, i}]
+			which := cloud.Unmeasured{UID: uid, Measure: i}
+			if unread[which] {
+				continue
+			}
+			of := by[which]
 			for n := range days {
 				day := c.day.AddDate(0, 0, -n)
 				c.all[day] = append(c.all[day], measurement.NewSeries(uid, m, day, of))

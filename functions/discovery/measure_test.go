@@ -1,6 +1,8 @@
 package discovery
 
 import (
+	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -58,7 +60,7 @@ func TestMeasuring_AnswersTheMetricsOfTheRules(t *testing.T) {
 		for _, m := range cloud.MetricsOf(r.Type) {
 			if v, ok := h.Answer(m, measurement.Window{End: end, Since: r.CreatedAt}); ok && v >= 0 {
 				answered[r.Type+" "+m.Name]++
-			} else if m.Days <= 14 && r.Status == cloud.Running {
+			} else if m.Days <= 14 && m.When == "" && r.Status == cloud.Running {
 				t.Errorf("%s of %s is %v, %v after the first collection", m.Name, r.UID, v, ok)
 			}
 		}
@@ -195,5 +197,50 @@ func TestMeasuring_OfAzureHasEachDayByTheSecondNight(t *testing.T) {
 	}
 	if len(found) != 60 || calls != 4 {
 		t.Errorf("%d machines by %d calls; want 60, and one call a night for the half of them", len(found), calls)
+	}
+}
+
+// unreading is a cloud that was asked for one of two measures.
+type unreading struct{ cloud.Metered }
+
+func (unreading) Metrics(_ context.Context, r cloud.MetricRequest) (cloud.MetricAnswer, error) {
+	return cloud.MetricAnswer{Unread: []cloud.Unmeasured{{UID: r.UIDs[0], Measure: 0}}}, nil
+}
+
+// A series without values says that a count is 0, so an unread measure must not have one.
+func TestMeasuring_WhatIsUnreadHasNoSeries(t *testing.T) {
+	day := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+	c := &collector{conn: unreading{}, day: day, days: 1, all: map[time.Time][]measurement.Series{}}
+	c.askMeasures(t.Context(), measureRequest{"aws-sqs", "eu-west-1", "", 1}, []string{"a", "b"})
+	series := map[string]int{}
+	for _, s := range c.all[day] {
+		series[s.UID]++
+	}
+	if n := len(cloud.MeasuresOf("aws-sqs")); series["a"] != n-1 || series["b"] != n {
+		t.Errorf("%v series; want %d of a, and %d of b", series, n-1, n)
+	}
+}
+
+// Measures of candidates are asked of those whose facts meet the condition.
+func TestMeasuring_CandidatesHaveMoreMeasures(t *testing.T) {
+	s := newFixture(t, settings{"size": "60", "regions": "1", "stopped": "0", "kinds": "aws-rds"})
+	s.runPass(discovery.Succeeded)
+	s.advanceDays(1)
+	store, end := measurement.New(s.Platform), s.clk.Now().Truncate(24*time.Hour)
+	iops := cloud.Measure{Namespace: "AWS/RDS", Metric: "ReadIOPS", Statistic: "Maximum"}
+	seen := map[bool]int{}
+	for _, r := range s.readRecords() {
+		h := apitest.Value(store.Read(s.ctx, measurement.Of{Org: org, AccountID: s.account.ID, UID: r.UID},
+			end.AddDate(0, 0, -2), end))(s)
+		_, collected := h[iops]
+		kind, _ := r.Facts["storage_type"].(string)
+		if candidate := strings.HasPrefix(kind, "io"); candidate != collected {
+			t.Errorf("%s with %q: collected %v", r.UID, kind, collected)
+		} else {
+			seen[candidate]++
+		}
+	}
+	if seen[false] == 0 {
+		t.Errorf("%v", seen)
 	}
 }

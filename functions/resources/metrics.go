@@ -158,7 +158,7 @@ func (in *metricsInput) toMetricRequest(r inventory.Listed, metrics []cloud.Metr
 		return q, fault.New(fault.Invalid, "to: %s has not come yet", q.To.Format(time.RFC3339))
 	}
 	for _, m := range metrics {
-		for _, of := range m.Of {
+		for _, of := range m.Measures() {
 			if !slices.Contains(q.Measures, of) {
 				q.Measures = append(q.Measures, of)
 			}
@@ -179,20 +179,34 @@ func timeOr(t rest.Time, other time.Time) time.Time {
 }
 
 // pointsOf adds up the measures of a metric, in its unit. A bucket without a point of one measure has the sum of the
-// others, because only counts are added up.
+// others, because only counts are added up. A ratio has no point where the sum below is 0.
 func pointsOf(m cloud.Metric, asked []cloud.Measure, got []cloud.Points) []Point {
-	sum := map[time.Time]float64{}
-	for _, p := range got {
-		if p.Measure < 0 || p.Measure >= len(asked) || !slices.Contains(m.Of, asked[p.Measure]) {
-			continue
-		}
-		for i, at := range p.Times {
-			sum[at.UTC()] += p.Values[i] * m.Factor
+	sum := sumPoints(m.Of, asked, got)
+	if len(m.Over) > 0 {
+		above := sum
+		sum = sumPoints(m.Over, asked, got)
+		maps.DeleteFunc(sum, func(_ time.Time, below float64) bool { return below == 0 })
+		for at, below := range sum {
+			sum[at] = above[at] / below
 		}
 	}
 	out := make([]Point, 0, len(sum))
 	for _, at := range slices.SortedFunc(maps.Keys(sum), time.Time.Compare) {
-		out = append(out, Point{at, sum[at]})
+		out = append(out, Point{at, sum[at] * m.Factor})
 	}
 	return out
+}
+
+// sumPoints adds up the points of some measures, by the time of their bucket.
+func sumPoints(of, asked []cloud.Measure, got []cloud.Points) map[time.Time]float64 {
+	sum := map[time.Time]float64{}
+	for _, p := range got {
+		if p.Measure < 0 || p.Measure >= len(asked) || !slices.Contains(of, asked[p.Measure]) {
+			continue
+		}
+		for i, at := range p.Times {
+			sum[at.UTC()] += p.Values[i]
+		}
+	}
+	return sum
 }

@@ -19,14 +19,16 @@ import (
 var metricTable string
 
 // Metric is a number that describes how a resource was used over a window: a rolled-up statistic of the provider. Of
-// holds its measures; several are added up.
+// holds its measures; several are added up. A metric with the roll-up "ratio" is the sum of Of divided by the sum of
+// Over.
 type Metric struct {
 	Type, Name, Unit string
-	Of               []Measure
-	RollUp           string // avg, min, max, sum, p95, p99, p99.5: of hours, or of days; last: the newest value
+	Of, Over         []Measure
+	RollUp           string // avg, min, max, sum, ratio, p95, p99, p99.5: of hours, or of days; last: the newest value
 	Daily            bool   // days are rolled up, not hours
 	Days             int    // of the window
 	Factor           float64
+	When             string // the condition on facts under which the metric is collected: "storage_type=io1|io2"
 }
 
 // Measure is a time series of a resource at its provider: "AWS/EC2", "CPUUtilization", "Maximum". Metric may end in a
@@ -59,12 +61,31 @@ type Points struct {
 	Values  []float64
 }
 
-// MetricAnswer holds the points that the provider has; resources without data are left out. Calls and Queries count
-// the requests, USD is their list price.
+// MetricAnswer holds the points that the provider has; resources without data are left out. Unread names the measures
+// that the provider was not asked for or refused to give, of which nothing is known: without points, they are not 0.
+// Calls and Queries count the requests, USD is their list price.
 type MetricAnswer struct {
 	Points         []Points
+	Unread         []Unmeasured `json:",omitempty"`
 	Calls, Queries int
 	USD            float64
+}
+
+// Unmeasured names a measure of a resource, by its index in the request.
+type Unmeasured struct {
+	UID     string
+	Measure int
+}
+
+// UnreadAll returns all measures of a request of some resources, as unread.
+func UnreadAll(uids []string, r MetricRequest) []Unmeasured {
+	var out []Unmeasured
+	for _, uid := range uids {
+		for i := range r.Measures {
+			out = append(out, Unmeasured{uid, i})
+		}
+	}
+	return out
 }
 
 // Metered is a Conn that measures how resources were used. A type without metrics is class Unsupported. A failed
@@ -115,30 +136,86 @@ func parseMetric(f []string) Metric {
 	m := Metric{Type: f[0], Name: f[1], Unit: f[7], RollUp: roll, Daily: f[5] == "86400"}
 	m.Days, _ = strconv.Atoi(f[6])
 	m.Factor, _ = strconv.ParseFloat(f[8], 64)
-	for one := range strings.SplitSeq(f[3], "+") {
-		m.Of = append(m.Of, Measure{f[2], one, statistic})
+	of, over, _ := strings.Cut(f[3], " / ")
+	if roll == ratio {
+		m.Over = parseMeasures(f[2], over, statistic)
+	}
+	m.Of = parseMeasures(f[2], of, statistic)
+	if len(f) > 9 {
+		m.When = f[9]
 	}
 	return m
+}
+
+// ratio is the roll-up of a sum divided by another.
+const ratio = "ratio"
+
+// parseMeasures reads the measures of a sum: "ReadOps+WriteOps".
+func parseMeasures(namespace, sum, statistic string) (out []Measure) {
+	for one := range strings.SplitSeq(sum, "+") {
+		out = append(out, Measure{namespace, one, statistic})
+	}
+	return out
 }
 
 // MetricsOf lists the metrics of a type; none for a type without metrics. Callers must not change the list.
 func MetricsOf(kind string) []Metric { return readMetrics()[kind] }
 
-// MeasuresOf lists the measures of a type's metrics, each once, in a fixed order. Callers must not change the list.
-func MeasuresOf(kind string) []Measure { return listMeasures()[kind] }
+// MeasuresOf lists the measures that are collected of every resource of a type, each once, in a fixed order. Callers
+// must not change the list.
+func MeasuresOf(kind string) []Measure { return listMeasures()[measuredAs{kind, ""}] }
+
+// MeasuresWhen lists the measures that are collected of the resources of a type that meet a condition, which
+// ConditionMet has returned. Callers must not change the list.
+func MeasuresWhen(kind, condition string) []Measure {
+	return listMeasures()[measuredAs{kind, condition}]
+}
+
+// ConditionMet returns the condition of the type's metrics that a resource meets, or "". inputs are facts of the
+// resource in the form of the inventory's index: "engine=redis;multi_az=1".
+func ConditionMet(kind, inputs string) string {
+	for as := range listMeasures() {
+		if as.kind == kind && as.when != "" && isMet(as.when, inputs) {
+			return as.when
+		}
+	}
+	return ""
+}
+
+// isMet reports whether the facts meet a condition: a fact has one of some values.
+func isMet(condition, inputs string) bool {
+	name, values, _ := strings.Cut(condition, "=")
+	for one := range strings.SplitSeq(inputs, ";") {
+		if v, is := strings.CutPrefix(one, name+"="); is {
+			return slices.Contains(strings.Split(values, "|"), v)
+		}
+	}
+	return false
+}
+
+// measuredAs are the resources of a type that meet a condition, or all of them.
+type measuredAs struct{ kind, when string }
 
 // listMeasures lists the measures of all types when they are first needed.
-var listMeasures = sync.OnceValue(func() map[string][]Measure {
-	out := map[string][]Measure{}
+var listMeasures = sync.OnceValue(func() map[measuredAs][]Measure {
+	out := map[measuredAs][]Measure{}
 	for kind, metrics := range readMetrics() {
-		out[kind] = measuresOf(metrics)
+		always := slices.DeleteFunc(slices.Clone(metrics), func(m Metric) bool { return m.When != "" })
+		out[measuredAs{kind, ""}] = measuresOf(always)
+		for _, m := range metrics {
+			if as := (measuredAs{kind, m.When}); m.When != "" && out[as] == nil {
+				out[as] = measuresOf(slices.DeleteFunc(slices.Clone(metrics), func(one Metric) bool {
+					return one.When != "" && one.When != m.When
+				}))
+			}
+		}
 	}
 	return out
 })
 
 func measuresOf(metrics []Metric) (out []Measure) {
 	for _, m := range metrics {
-		for _, one := range m.Of {
+		for _, one := range m.Measures() {
 			if !slices.Contains(out, one) {
 				out = append(out, one)
 			}
@@ -146,3 +223,6 @@ func measuresOf(metrics []Metric) (out []Measure) {
 	}
 	return slices.Clip(out)
 }
+
+// Measures lists the measures that a metric is made of.
+func (m Metric) Measures() []Measure { return slices.Concat(m.Of, m.Over) }

@@ -73,9 +73,41 @@ func TestMetrics_AreWellFormedAndFew(t *testing.T) {
 				n)
 		}
 		for _, m := range all {
-			if m.Days < 1 || m.Days > 30 || m.Factor <= 0 ||
-				!slices.Contains([]string{"avg", "min", "max", "sum", "p95", "p99", "p99.5", "last"}, m.RollUp) {
+			rolls := []string{"avg", "min", "max", "sum", "ratio", "p95", "p99", "p99.5", "last"}
+			if m.Days < 1 || m.Days > 30 || m.Factor <= 0 || !slices.Contains(rolls, m.RollUp) {
 				t.Errorf("%+v: days, factor or roll-up are not ones that are collected", m)
+			}
+		}
+	}
+}
+
+// Measures beyond six are collected of candidates alone, which a fact of the index names.
+func TestMetrics_OfCandidatesAreCollectedUnderTheirCondition(t *testing.T) {
+	for _, tt := range []struct {
+		kind, inputs, want string
+		more               int
+	}{
+		{"aws-rds", "engine=postgres;multi_az=1;storage_type=io1", "storage_type=io1|io2", 4},
+		{"aws-rds", "engine=postgres;storage_type=io2;iops=3000", "storage_type=io1|io2", 4},
+		{"aws-rds", "engine=postgres;storage_type=gp3", "", 0},
+		{"aws-rds", "", "", 0},
+		{"aws-elasticache", "engine=valkey", "engine=redis|valkey", 2},
+		{"aws-elasticache", "engine=memcached", "", 0},
+		{"aws-sqs", "engine=redis", "", 0},
+	} {
+		met := ConditionMet(tt.kind, tt.inputs)
+		if more := len(MeasuresWhen(tt.kind, met)) - len(MeasuresOf(tt.kind)); met != tt.want || more != tt.more {
+			t.Errorf("%s with %q meets %q and has %d more measures; want %q and %d", tt.kind, tt.inputs, met, more,
+				tt.want, tt.more)
+		}
+	}
+	conditions := map[string]string{}
+	for kind, all := range readMetrics() {
+		for _, m := range all {
+			if had := conditions[kind]; m.When != "" && had != "" && had != m.When {
+				t.Errorf("%s has the conditions %s and %s: a resource may meet both", kind, had, m.When)
+			} else if m.When != "" {
+				conditions[kind] = m.When
 			}
 		}
 	}

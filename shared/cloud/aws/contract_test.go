@@ -185,6 +185,7 @@ func callsAreNeeded(t *testing.T, tw *awstwin.Cloud) {
 var actionNames = map[string]string{
 	"tagging:GetResources": "tag:GetResources", "s3:ListBuckets": "s3:ListAllMyBuckets",
 	"monitoring:GetMetricData":           "cloudwatch:GetMetricData",
+	"monitoring:DescribeAlarms":          "cloudwatch:DescribeAlarms",
 	"s3:GetBucketLifecycleConfiguration": "s3:GetLifecycleConfiguration",
 	"s3:GetPublicAccessBlock":            "s3:GetBucketPublicAccessBlock",
 	"s3:ListMultipartUploads":            "s3:ListBucketMultipartUploads",
@@ -195,6 +196,15 @@ var actionNames = map[string]string{
 // that this cloud has none of; the tests of these types call them.
 var impliedActions = map[string]bool{
 	"rds:ListTagsForResource": true, "ecs:ListTagsForResource": true,
+
+	"cloudwatch:DescribeAlarms": true, "dax:DescribeClusters": true, "directconnect:DescribeConnections": true,
+	"directconnect:DescribeVirtualInterfaces": true, "dms:DescribeReplicationInstances": true,
+	"dms:DescribeReplicationTasks": true, "ec2:DescribeCapacityReservations": true, "ec2:DescribeFlowLogs": true,
+	"ec2:DescribeHosts": true, "ec2:DescribeNetworkInterfaces": true, "ec2:DescribeSecurityGroups": true,
+	"ec2:DescribeVpcs": true, "ec2:DescribeVpnConnections": true, "ecs:DescribeClusters": true,
+	"elasticfilesystem:DescribeFileSystems": true, "fsx:DescribeFileSystems": true, "logs:DescribeLogGroups": true,
+	"rds:DescribeDBSnapshots": true, "secretsmanager:ListSecrets": true, "transfer:ListServers": true,
+	"workspaces:DescribeWorkspacesConnectionStatus": true,
 
 	"cloudwatch:GetMetricData": true, "ec2:DescribeImages": true, "ec2:DescribeRouteTables": true,
 	"ecr:DescribeImages": true, "ecr:GetRegistryScanningConfiguration": true,

@@ -65,6 +65,7 @@ func listIndexed(ctx context.Context, at resource.Place, page string) (cloud.Res
 		}
 	}
 	addStates(ctx, at, p.Resources)
+	addDetails(ctx, at, p.Resources)
 	return p, nil
 }
 
@@ -109,6 +110,7 @@ func listTagged(ctx context.Context, at resource.Place, page string) (cloud.Reso
 		p.Resources = append(p.Resources, found)
 	}
 	addStates(ctx, at, p.Resources)
+	addDetails(ctx, at, p.Resources)
 	return p, nil
 }
 

@@ -57,6 +57,7 @@ func tellAll(tw *awstwin.Cloud) {
 	tellBucketsAndFunctions(tw)
 	tellCachesAndDomains(tw)
 	tellClusters(tw)
+	tellDetails(tw)
 }
 
 func tellDatabases(tw *awstwin.Cloud) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws/details"
 	"lamplighter.dev/shared/cloud/aws/resource"
 )
 
@@ -38,4 +39,23 @@ func addStates(ctx context.Context, at resource.Place, found []cloud.Resource) {
 			}
 		}
 	}
+}
+
+// addDetails adds the facts of the resources of the index. A type that the page does not have costs no call.
+func addDetails(ctx context.Context, at resource.Place, found []cloud.Resource) {
+	resource.AskEach(len(details.All), func(i int) {
+		d := details.All[i]
+		var here []*cloud.Resource
+		for n := range found {
+			if r := &found[n]; slices.Contains(d.Types, r.Type) {
+				if r.Facts == nil {
+					r.Facts = cloud.Facts{}
+				}
+				here = append(here, r)
+			}
+		}
+		if len(here) > 0 {
+			d.Add(ctx, at, here)
+		}
+	})
 }

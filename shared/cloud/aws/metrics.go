@@ -45,14 +45,7 @@ func (c *conn) Metrics(ctx context.Context, r cloud.MetricRequest) (cloud.Metric
 	case !regionName.MatchString(r.Region):
 		return cloud.MetricAnswer{}, cloud.ErrInvalid("%.64q is not the name of an AWS region", r.Region)
 	}
-	var all []asked
-	for _, uid := range r.UIDs {
-		for i, m := range r.Measures {
-			if metric, ok := name(uid, m); ok {
-				all = append(all, asked{uid, i, newQuery(len(all), metric, m.Statistic, r)})
-			}
-		}
-	}
+	all, unread := queriesOf(r, name)
 	points := max(int(r.To.Sub(r.From)/r.Period), 1)
 	batches := slices.Collect(slices.Chunk(all, max(min(perMetricCall, pointsPerCall/points), 1)))
 	answers, errs := make([]cloud.MetricAnswer, len(batches)), make([]error, len(batches))
@@ -60,7 +53,7 @@ func (c *conn) Metrics(ctx context.Context, r cloud.MetricRequest) (cloud.Metric
 	cloud.InParallel(len(batches), metricCallWidth, func(i int) {
 		answers[i], errs[i] = readMetrics(ctx, api, batches[i], r)
 	})
-	var out cloud.MetricAnswer
+	out := cloud.MetricAnswer{Unread: unread}
 	for i := range answers {
 		if errs[i] != nil {
 			return cloud.MetricAnswer{}, resource.ClassifyError(errs[i])
@@ -70,6 +63,21 @@ func (c *conn) Metrics(ctx context.Context, r cloud.MetricRequest) (cloud.Metric
 	}
 	out.USD = float64(out.Queries) * usdPerQuery
 	return out, nil
+}
+
+// queriesOf returns the queries of a request, and the measures that CloudWatch does not have of their resource.
+func queriesOf(r cloud.MetricRequest, name metricNamer) (all []asked, unread []cloud.Unmeasured) {
+	for _, uid := range r.UIDs {
+		for i, m := range r.Measures {
+			metric, ok := name(uid, m)
+			if !ok {
+				unread = append(unread, cloud.Unmeasured{UID: uid, Measure: i})
+				continue
+			}
+			all = append(all, asked{uid, i, newQuery(len(all), metric, m.Statistic, r)})
+		}
+	}
+	return all, unread
 }
 
 func newQuery(n int, m cloudwatch.Metric, statistic string, r cloud.MetricRequest) cloudwatch.MetricDataQuery {
@@ -124,9 +132,11 @@ func measured(batch []asked, byID map[string]*cloud.Points) []cloud.Points {
 	return out
 }
 
-// metricNames returns, by resource type, CloudWatch's name of a measure of a resource; false if CloudWatch has no such
-// metric of it.
-var metricNames = map[string]func(uid string, m cloud.Measure) (cloudwatch.Metric, bool){
+// metricNamer returns CloudWatch's name of a measure of a resource; false if CloudWatch has no such metric of it.
+type metricNamer func(uid string, m cloud.Measure) (cloudwatch.Metric, bool)
+
+// metricNames are the names of measures, by resource type.
+var metricNames = map[string]metricNamer{
 	cloud.AWSEC2: named("InstanceId", func(uid string) string { return uid }),
 	cloud.AWSRDS: named("DBInstanceIdentifier", func(uid string) string {
 		return resource.NameIn(uid, "rds", "db:")
@@ -157,6 +167,31 @@ var metricNames = map[string]func(uid string, m cloud.Measure) (cloudwatch.Metri
 		return resource.NameIn(uid, "elasticache", "cluster:")
 	}),
 	"aws-opensearch": domainMetric,
+	"aws-capacity-reservation": named("CapacityReservationId", func(uid string) string {
+		return resource.NameIn(uid, "ec2", "capacity-reservation/")
+	}),
+	"aws-dax":            named("ClusterId", func(uid string) string { return resource.NameIn(uid, "dax", "cache/") }),
+	"aws-direct-connect": named("ConnectionId", func(uid string) string { return after(uid, ":dxcon/") }),
+	"aws-ecs-cluster": named("ClusterName", func(uid string) string {
+		return resource.NameIn(uid, "ecs", "cluster/")
+	}),
+	"aws-efs": named("FileSystemId", func(uid string) string {
+		return resource.NameIn(uid, "elasticfilesystem", "file-system/")
+	}),
+	"aws-fsx": named("FileSystemId", func(uid string) string {
+		return resource.NameIn(uid, "fsx", "file-system/")
+	}),
+	"aws-kinesis": named("StreamName", func(uid string) string { return resource.NameIn(uid, "kinesis", "stream/") }),
+	"aws-log-group": named("LogGroupName", func(uid string) string {
+		return resource.NameIn(uid, "logs", "log-group:")
+	}),
+	"aws-transfer": named("ServerId", func(uid string) string {
+		return resource.NameIn(uid, "transfer", "server/")
+	}),
+	"aws-vpn": named("VpnId", func(uid string) string { return resource.NameIn(uid, "ec2", "vpn-connection/") }),
+	cloud.AWSWorkSpace: named("WorkspaceId", func(uid string) string {
+		return resource.NameIn(uid, "workspaces", "workspace/")
+	}),
 }
 
 // after returns the part of s after mark; "" when s does not contain mark.
@@ -209,6 +244,9 @@ func serviceMetric(uid string, m cloud.Measure) (cloudwatch.Metric, bool) {
 	return newMetric(m.Namespace, m.Metric, "ClusterName", cluster, "ServiceName", service), ok
 }
 
+// targetErrors are the answers of targets with a status of 5xx.
+const targetErrors = "HTTPCode_Target_5XX_Count"
+
 // balancerMetric names the metrics of load balancers. Each sort has its own namespace and metric names.
 func balancerMetric(uid string, m cloud.Measure) (cloudwatch.Metric, bool) {
 	name, metric := after(uid, ":loadbalancer/"), strings.Fields(m.Metric)[0]
@@ -216,6 +254,9 @@ func balancerMetric(uid string, m cloud.Measure) (cloudwatch.Metric, bool) {
 	case strings.HasPrefix(name, "app/"):
 		return newMetric("AWS/ApplicationELB", metric, "LoadBalancer", name), true
 	case strings.HasPrefix(name, "net/"):
+		if metric == targetErrors {
+			return cloudwatch.Metric{}, false // a flow has no status
+		}
 		if metric == "RequestCount" { // ActiveFlowCount is a gauge: its sum counts no flows
 			metric = "NewFlowCount"
 		}
@@ -223,8 +264,11 @@ func balancerMetric(uid string, m cloud.Measure) (cloudwatch.Metric, bool) {
 	case metric == "ConsumedLCUs" || strings.Contains(name, "/"):
 		return cloudwatch.Metric{}, false // classic and gateway load balancers have no metrics
 	}
-	if metric == "ProcessedBytes" {
+	switch metric {
+	case "ProcessedBytes":
 		metric = "EstimatedProcessedBytes"
+	case targetErrors:
+		metric = "HTTPCode_Backend_5XX"
 	}
 	return newMetric("AWS/ELB", metric, "LoadBalancerName", name), name != ""
 }

@@ -77,6 +77,19 @@ func TestMetrics_AreNamedAsCloudWatchDoes(t *testing.T) {
 		{"aws-elb", own("elasticloadbalancing", "loadbalancer/app/web/50dc"), "RequestCount", "app/web/50dc"},
 		{"aws-elb", own("elasticloadbalancing", "loadbalancer/net/tcp/50dc"), "NewFlowCount", "net/tcp/50dc"},
 		{"aws-elb", own("elasticloadbalancing", "loadbalancer/old"), "EstimatedProcessedBytes", "old"},
+		{"aws-elb", own("elasticloadbalancing", "loadbalancer/old"), "HTTPCode_Backend_5XX", "old"},
+		{"aws-elb", own("elasticloadbalancing", "loadbalancer/app/a/50dc"), "HTTPCode_Target_5XX_Count", "app/a/50dc"},
+		{"aws-capacity-reservation", own("ec2", "capacity-reservation/cr-1"), "InstanceUtilization", "cr-1"},
+		{"aws-dax", own("dax", "cache/orders"), "TotalRequestCount", "orders"},
+		{"aws-direct-connect", own("directconnect", "dxcon/dxcon-1"), "ConnectionBpsIngress", "dxcon-1"},
+		{"aws-ecs-cluster", own("ecs", "cluster/shop"), "MemoryReservation", "shop"},
+		{"aws-efs", own("elasticfilesystem", "file-system/fs-1"), "ClientConnections", "fs-1"},
+		{"aws-fsx", own("fsx", "file-system/fs-2"), "MetadataOperations", "fs-2"},
+		{"aws-kinesis", own("kinesis", "stream/clicks"), "IncomingRecords", "clicks"},
+		{"aws-log-group", own("logs", "log-group:/aws/lambda/resize"), "IncomingBytes", "/aws/lambda/resize"},
+		{"aws-transfer", own("transfer", "server/s-1"), "BytesOut", "s-1"},
+		{"aws-vpn", own("ec2", "vpn-connection/vpn-1"), "TunnelState", "vpn-1"},
+		{"aws-workspaces", own("workspaces", "workspace/ws-1"), "UserConnected", "ws-1"},
 	} {
 		tw, c := connect(t)
 		for _, statistic := range []string{"Sum", "Maximum", "Minimum", "Average"} {
@@ -104,4 +117,19 @@ func TestMetrics_EveryMeasuredTypeOfAWSCanBeAsked(t *testing.T) {
 	_, err := c.(cloud.Metered).Metrics(t.Context(),
 		cloud.MetricRequest{Type: "aws-vpc", Region: region, Period: time.Hour})
 	wantClass(t, "metrics of what has none", err, cloud.Unsupported)
+}
+
+// CloudWatch counts no requests of gateway load balancers: nothing is known, which is not 0.
+func TestMetrics_ThatCloudWatchDoesNotHaveAreUnread(t *testing.T) {
+	_, c := connect(t)
+	uid := own("elasticloadbalancing", "loadbalancer/gwy/inspect/50dc")
+	got := ask(t, c, "aws-elb", uid, own("elasticloadbalancing", "loadbalancer/app/web/50dc"))
+	for _, u := range got.Unread {
+		if u.UID != uid {
+			t.Errorf("%s: measure %d is unread", u.UID, u.Measure)
+		}
+	}
+	if n := len(cloud.MeasuresOf("aws-elb")); len(got.Unread) != n {
+		t.Errorf("%d measures are unread; want %d", len(got.Unread), n)
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/aws/compute"
 	"lamplighter.dev/shared/cloud/aws/databases"
+	"lamplighter.dev/shared/cloud/aws/details"
 	"lamplighter.dev/shared/cloud/aws/network"
 	"lamplighter.dev/shared/cloud/aws/resource"
 	"lamplighter.dev/shared/cloud/aws/storage"
@@ -163,11 +164,14 @@ func (c *conn) probeOthers(ctx context.Context, region string) ([]cloud.Permissi
 	return out, nil
 }
 
-// othersNeeds lists the permissions of all sources.
+// othersNeeds lists the permissions of all sources and details.
 func othersNeeds() []string {
 	var all []string
 	for _, s := range sources {
 		all = append(all, s.Needs...)
+	}
+	for _, d := range details.All {
+		all = append(all, d.Needs...)
 	}
 	return all
 }

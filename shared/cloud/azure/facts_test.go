@@ -6,6 +6,7 @@ import (
 	"maps"
 	"testing"
 
+	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/testkit/clouds/azuretwin"
 	"lamplighter.dev/shared/testkit/clouds/cloudtest"
 )
@@ -126,6 +127,14 @@ var bodies = map[string]string{
 	"Microsoft.Network/virtualNetworkGateways gateway": `{"properties":{"gatewayType":"Vpn",
 		"sku":{"name":"VpnGw1AZ"},"vpnClientConfiguration":{"vpnClientProtocols":["OpenVPN"]}}}`,
 	"Microsoft.Network/connections site": `{"properties":{"virtualNetworkGateway1":{"id":"GATEWAY"}}}`,
+	"Microsoft.Network/azureFirewalls edge": `{"properties":{"sku":{"name":"AZFW_VNet","tier":"Premium"},
+		"ipConfigurations":[{"id":"/ip"}],"firewallPolicy":{"id":"POLICY"}}}`,
+	"Microsoft.Network/firewallPolicies policy": `{"properties":{"intrusionDetection":{"mode":"Alert"},
+		"transportSecurity":{"certificateAuthority":{"name":"ca"}}}}`,
+	"Microsoft.ServiceBus/namespaces bus": `{"sku":{"name":"Premium","tier":"Premium","capacity":2},
+		"properties":{}}`,
+	"Microsoft.Web/sites jobs": `{"kind":"functionapp,linux","properties":{"state":"Stopped","httpsOnly":true,
+		"serverFarmId":"PLAN"}}`,
 }
 
 // tellAll puts those into the twin; words in capitals are ids that Azure makes.
@@ -141,6 +150,7 @@ func tellAll(t *testing.T, tw *azuretwin.Cloud) {
 		"POOL":    idOf("Microsoft.Sql/servers/s1/elasticPools/pool"),
 		"LOGS":    idOf("Microsoft.OperationalInsights/workspaces/logs"),
 		"GATEWAY": idOf("Microsoft.Network/virtualNetworkGateways/gateway"),
+		"POLICY":  idOf("Microsoft.Network/firewallPolicies/policy"),
 	}
 	for key, text := range bodies {
 		var armType, name string
@@ -234,6 +244,53 @@ func TestSourceExists_IsUnknownOfWhatIsNoDisk(t *testing.T) {
 	}
 }
 
+// A firewall without a policy detects nothing; what a policy may inherit, and a policy of elsewhere, is not known.
+func TestFirewalls_TellWhatTheirPolicySets(t *testing.T) {
+	tw := &azuretwin.Cloud{}
+	id := "/subscriptions/" + azuretwin.Subscription + "/resourceGroups/Group-1/providers/Microsoft.Network/" +
+		"firewallPolicies/"
+	add := func(name, policy string) {
+		properties := map[string]any{"sku": map[string]any{"tier": "Premium"}}
+		if policy != "" {
+			properties["firewallPolicy"] = map[string]any{"id": id + policy}
+		}
+		tw.AddOther("Microsoft.Network/azureFirewalls", name, region, map[string]any{"properties": properties})
+	}
+	for name, properties := range map[string]map[string]any{
+		"off": {"intrusionDetection": map[string]any{"mode": "Off"}}, "bare": {},
+		"child": {"basePolicy": map[string]any{"id": "/base"}},
+	} {
+		tw.AddOther("Microsoft.Network/firewallPolicies", name, region, map[string]any{"properties": properties})
+		add("of-"+name, name)
+	}
+	add("classic", "")
+	add("of-elsewhere", "gone")
+	found := others(t, tw, region)
+	for name, want := range map[string][2]any{
+		"of-off": {"Off", false}, "of-bare": {"", false}, "classic": {"", false}, "of-child": {nil, nil},
+		"of-elsewhere": {nil, nil},
+	} {
+		f := found[name].Facts
+		if f["idps_mode"] != want[0] || f["tls_inspection"] != want[1] || f["ip_config_count"] != 0.0 {
+			t.Errorf("%s: %v; want %v", name, f, want)
+		}
+	}
+}
+
+// A function app whose plan is in another subscription has an unknown tier.
+func TestFunctionApps_TellTheTierOfTheirPlan(t *testing.T) {
+	tw := &azuretwin.Cloud{}
+	tw.AddOther("Microsoft.Web/sites", "far", region, map[string]any{
+		"kind": "functionapp", "properties": map[string]any{"state": "Running", "serverFarmId": "/elsewhere"},
+	})
+	for _, r := range cloudtest.ListAll(t, open(t, tw, principal(azuretwin.Secret)), region, cloud.AzureFunctionApp) {
+		_, told := r.Facts["plan_tier"]
+		if told || r.Facts["https_only"] != false || r.Facts["state"] != "Running" {
+			t.Errorf("%v", r.Facts)
+		}
+	}
+}
+
 func TestFacts_AreAllToldThatTheRulesRead(t *testing.T) {
 	tw := &azuretwin.Cloud{}
 	tellAll(t, tw)
@@ -270,7 +327,10 @@ func TestFacts_AreAllToldThatTheRulesRead(t *testing.T) {
 		"azure-storage.network_open": true, "azure-stream-analytics.state": "Running",
 		"azure-trafficmanager.endpoint_count": 1.0, "azure-vnet.peerings_down": 1.0,
 		"azure-vnet.used_ip_pct": 5.0 / 11 * 100, "azure-vnet-gateway.connection_count": 1.0,
-		"azure-vnet-gateway.p2s": true,
+		"azure-vnet-gateway.p2s": true, "azure-firewall.tier": "Premium", "azure-firewall.ip_config_count": 1.0,
+		"azure-firewall.idps_mode": "Alert", "azure-firewall.tls_inspection": true, "azure-servicebus.sku": "Premium",
+		"azure-servicebus.capacity": 2.0, "azure-functionapp.plan_tier": "PremiumV3",
+		"azure-functionapp.state": "Stopped",
 	} {
 		if told[name] != want {
 			t.Errorf("%s is told as %v; want %v", name, told[name], want)

@@ -66,6 +66,9 @@ var kindFacts = map[string]map[string]fact{
 		"state": requiredTextFact("state"), "https_only": flagFact("httpsOnly"),
 		"min_tls": requiredTextFact("siteConfig.minTlsVersion"),
 	},
+	cloud.AzureFunctionApp: {
+		"state": requiredTextFact("state"), "https_only": flagFact("httpsOnly"), "plan_tier": planTier,
+	},
 	cloud.AzureAppServicePlan: {
 		"tier": skuTier, "workers": skuCount, "app_count": numberFact("numberOfSites"),
 		"zone_redundant": flagFact("zoneRedundant"),

@@ -48,28 +48,32 @@ func (c *conn) Metrics(ctx context.Context, r cloud.MetricRequest) (cloud.Metric
 	batches := slices.Collect(slices.Chunk(here, perMetricCall))
 	answers, errs := make([]cloud.MetricAnswer, len(batches)), make([]error, len(batches))
 	cloud.InParallel(len(batches), width, func(i int) { answers[i], errs[i] = c.measureAll(ctx, id, batches[i], r) })
-	out := cloud.MetricAnswer{Queries: len(here), USD: float64(len(here)) * usdPerQuery}
+	elsewhere := slices.DeleteFunc(slices.Clone(r.UIDs), func(u string) bool { return slices.Contains(here, u) })
+	out := cloud.MetricAnswer{
+		Unread: cloud.UnreadAll(elsewhere, r), Queries: len(here), USD: float64(len(here)) * usdPerQuery,
+	}
 	for i, a := range answers {
 		if errs[i] != nil {
 			return cloud.MetricAnswer{}, errs[i]
 		}
-		out.Points, out.Calls = append(out.Points, a.Points...), out.Calls+a.Calls
+		out.Points, out.Unread = append(out.Points, a.Points...), append(out.Unread, a.Unread...)
+		out.Calls += a.Calls
 	}
 	return out, nil
 }
 
 // measureAll measures a batch. If one resource is gone, Azure refuses the whole batch; then each half is requested
-// separately.
+// separately. The measures of a resource that Azure refuses are unread.
 func (c *conn) measureAll(ctx context.Context, subscription string, uids []string,
 	r cloud.MetricRequest,
 ) (cloud.MetricAnswer, error) {
-	points, err := c.measure(ctx, subscription, uids, r)
+	got, err := c.measure(ctx, subscription, uids, r)
 	refused := cloud.ClassOf(err) == cloud.NotFound || cloud.ClassOf(err) == cloud.Invalid
 	switch {
 	case err == nil:
-		return cloud.MetricAnswer{Points: points, Calls: 1}, nil
+		return got, nil
 	case refused && len(uids) == 1:
-		return cloud.MetricAnswer{Calls: 1}, nil
+		return cloud.MetricAnswer{Unread: cloud.UnreadAll(uids, r), Calls: 1}, nil
 	case !refused:
 		return cloud.MetricAnswer{}, err
 	}
@@ -78,7 +82,10 @@ func (c *conn) measureAll(ctx context.Context, subscription string, uids []strin
 		return a, err
 	}
 	b, err := c.measureAll(ctx, subscription, uids[len(uids)/2:], r)
-	return cloud.MetricAnswer{Points: slices.Concat(a.Points, b.Points), Calls: 1 + a.Calls + b.Calls}, err
+	return cloud.MetricAnswer{
+		Points: slices.Concat(a.Points, b.Points), Unread: slices.Concat(a.Unread, b.Unread),
+		Calls: 1 + a.Calls + b.Calls,
+	}, err
 }
 
 // measuredResource is the batch API's answer for one resource.
@@ -86,6 +93,7 @@ type measuredResource struct {
 	ID      string `json:"resourceid"`
 	Metrics []struct {
 		Name   struct{ Value string } `json:"name"`
+		Error  string                 `json:"errorCode"` // "Success", or why this metric has no series
 		Series []struct {
 			Data []bucketOfMetric `json:"data"`
 		} `json:"timeseries"`
@@ -109,9 +117,10 @@ func (b bucketOfMetric) statistic(name string) *float64 {
 	}[name]
 }
 
-func (c *conn) measure(ctx context.Context, subscription string, uids []string, r cloud.MetricRequest) ([]cloud.Points,
-	error,
+func (c *conn) measure(ctx context.Context, subscription string, uids []string, r cloud.MetricRequest) (
+	cloud.MetricAnswer, error,
 ) {
+	out := cloud.MetricAnswer{Calls: 1}
 	k := call{
 		method: http.MethodPost, path: subscriptionsPath + "/" + subscription + "/metrics:getBatch",
 		version: metricsVersion,
@@ -121,17 +130,28 @@ func (c *conn) measure(ctx context.Context, subscription string, uids []string, 
 		Values []measuredResource `json:"values"`
 	}
 	if err := c.metrics.in(r.Region).callARM(ctx, k, &got); err != nil {
-		return nil, err
+		return out, err
 	}
-	var out []cloud.Points
 	for _, one := range got.Values {
 		for i, m := range r.Measures {
 			if p := one.pointsOf(i, m); len(p.Times) > 0 {
-				out = append(out, p)
+				out.Points = append(out.Points, p)
+			} else if one.failed(m) {
+				out.Unread = append(out.Unread, cloud.Unmeasured{UID: p.UID, Measure: i})
 			}
 		}
 	}
 	return out, nil
+}
+
+// failed reports whether Azure answered with an error in the place of a measure.
+func (m measuredResource) failed(of cloud.Measure) bool {
+	for _, metric := range m.Metrics {
+		if strings.EqualFold(metric.Name.Value, metricName(of)) {
+			return metric.Error != "" && !strings.EqualFold(metric.Error, "Success")
+		}
+	}
+	return false
 }
 
 // metricQuery names metrics, statistics and times. Azure has no note behind a metric's name, as metrics.csv may.

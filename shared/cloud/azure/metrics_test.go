@@ -3,6 +3,7 @@ package azure_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -105,5 +106,51 @@ func TestMetrics_OfACustomEndpointAreThere(t *testing.T) {
 	}
 	if got, err := m.Metrics(t.Context(), request(vm.UID())); err != nil || len(got.Points) != 2 {
 		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// Without points a count is 0, if Azure was asked: it says nothing of resources of other types and those that it
+// refuses.
+func TestMetrics_OfWhatIsRefusedAreUnread(t *testing.T) {
+	tw := &azuretwin.Cloud{}
+	vm := tw.AddVM("web", region, func(r *azuretwin.Resource) {
+		r.Metrics = map[string][]float64{"Percentage CPU": {1}}
+	})
+	set := tw.AddScaleSet("set", region, 1, nil)
+	gone := vm.UID() + "-gone"
+	r := request(vm.UID(), set.UID(), gone)
+	got, err := openMetered(t, tw).Metrics(t.Context(), r)
+	unread := map[string]int{}
+	for _, u := range got.Unread {
+		unread[u.UID]++
+	}
+	if n := len(r.Measures); err != nil || unread[set.UID()] != n || unread[gone] != n || unread[vm.UID()] != 0 {
+		t.Errorf("unread: %v, %v; want all %d measures of the set and of the missing one", unread, err, n)
+	}
+}
+
+// Azure answers with an error in the place of a metric that it cannot give.
+func TestMetrics_ThatFailAloneAreUnread(t *testing.T) {
+	tw := &azuretwin.Cloud{}
+	vm := tw.AddVM("web", region, func(r *azuretwin.Resource) {
+		r.Metrics = map[string][]float64{"Percentage CPU": {1}}
+		r.MetricErrors = map[string]string{"Network In Total": "InternalServerError"}
+	})
+	r := request(vm.UID())
+	got, err := openMetered(t, tw).Metrics(t.Context(), r)
+	if err != nil || len(got.Unread) != 1 || r.Measures[got.Unread[0].Measure].Metric != "Network In Total" {
+		t.Errorf("unread: %+v, %v; want the one that failed", got.Unread, err)
+	}
+}
+
+// Each measure that is collected is of the namespace of its type: Azure knows no other metrics of the resource.
+func TestMetrics_AreOfTheNamespaceOfTheirType(t *testing.T) {
+	for _, k := range cloud.Catalogue() {
+		for _, m := range cloud.MeasuresOf(k.Type) {
+			native, _, _ := strings.Cut(k.Native, "#")
+			if k.Provider == "azure" && native != "" && !strings.EqualFold(m.Namespace, native) {
+				t.Errorf("%s is measured in %s; its type is %s", k.Type, m.Namespace, native)
+			}
+		}
 	}
 }

@@ -20,15 +20,17 @@ const (
 	volumeType     = "Microsoft.NetApp/netAppAccounts/capacityPools/volumes"
 	solutionType   = "Microsoft.OperationsManagement/solutions"
 	connectionType = "Microsoft.Network/connections"
+	policyType     = "Microsoft.Network/firewallPolicies"
 )
 
 // neighbourTypes are, by kind, the types whose rows have data about its resources. One query reads those of a region.
 var neighbourTypes = map[string][]string{
 	cloud.AzureVM:             {interfaceType, sqlVMType},
 	cloud.AzureAppServicePlan: {siteType},
+	cloud.AzureFunctionApp:    {planType},
 	cloud.AzureSQLDatabase:    {databaseType},
 	cloud.AzureOthers: {
-		machines.arm, diskType, databaseType, volumeType, solutionType, connectionType,
+		machines.arm, diskType, databaseType, volumeType, solutionType, connectionType, policyType,
 	},
 }
 
@@ -39,6 +41,8 @@ var pointsAt = map[string]func(row) string{
 	strings.ToLower(siteType):      func(r row) string { return uidOf(r.textAt("serverFarmId")) },
 	strings.ToLower(databaseType):  func(r row) string { return serverOf(r.ID) },
 	strings.ToLower(machines.arm):  func(r row) string { return uidOf(r.ID) },
+	strings.ToLower(planType):      func(r row) string { return uidOf(r.ID) },
+	strings.ToLower(policyType):    func(r row) string { return uidOf(r.ID) },
 	strings.ToLower(diskType):      func(r row) string { return uidOf(r.ID) },
 	strings.ToLower(volumeType): func(r row) string {
 		pool, _, _ := strings.Cut(uidOf(r.ID), "/volumes/")
@@ -227,4 +231,45 @@ var hasSentinel fact = func(r row) (any, bool) {
 // gatewayConnections counts the connections of a network's gateway.
 var gatewayConnections fact = func(r row) (any, bool) {
 	return float64(len(r.neighbours.neighboursOf(uidOf(r.ID), connectionType))), true
+}
+
+// planTier is the tier of the plan that a function app runs in. A plan of another region or subscription is not known.
+var planTier fact = func(r row) (any, bool) {
+	for _, plan := range r.neighbours.neighboursOf(uidOf(r.textAt("serverFarmId")), planType) {
+		return skuTier(plan)
+	}
+	return nil, false
+}
+
+// policyOf returns the policy of a firewall. A firewall without a policy has its rules in itself: then there is none,
+// and that is known. A policy of another region or subscription is not known.
+func policyOf(r row) (policy row, there, known bool) {
+	id := uidOf(r.textAt("firewallPolicy.id"))
+	if id == "" {
+		return row{}, false, true
+	}
+	for _, p := range r.neighbours.neighboursOf(id, policyType) {
+		return p, true, true
+	}
+	return row{}, false, false
+}
+
+// intrusionMode is how a firewall detects intrusions, "" if it does not. A policy inherits what it does not set.
+var intrusionMode fact = func(r row) (any, bool) {
+	policy, there, known := policyOf(r)
+	mode := policy.textAt("intrusionDetection.mode")
+	if !known || mode == "" && there && policy.valueAt("basePolicy") != nil {
+		return nil, false
+	}
+	return mode, true
+}
+
+// inspectsTLS reports whether a firewall looks into encrypted traffic. A policy inherits what it does not set.
+var inspectsTLS fact = func(r row) (any, bool) {
+	policy, there, known := policyOf(r)
+	set := there && policy.valueAt("transportSecurity") != nil
+	if !known || !set && there && policy.valueAt("basePolicy") != nil {
+		return nil, false
+	}
+	return set, true
 }

@@ -42,6 +42,10 @@ var rowFacts = map[string]map[string]fact{
 		"peering_count":  lengthFact("peerings"),
 		"billing_model":  func(r row) (any, bool) { return skuText(r, func(s *sku) string { return s.Family }) },
 	},
+	"azure-firewall": {
+		"tier": requiredTextFact("sku.tier"), "ip_config_count": lengthFact("ipConfigurations"),
+		"idps_mode": intrusionMode, "tls_inspection": inspectsTLS,
+	},
 	"azure-frontdoor-waf": {"link_count": sumOfLengths("securityPolicyLinks", "frontendEndpointLinks")},
 	"azure-keyvault": {
 		"purge_protection": flagFact("enablePurgeProtection"), "network_open": openVault,
@@ -65,7 +69,8 @@ var rowFacts = map[string]map[string]fact{
 		"sku": requiredTextFact("sku.name"), "capacity": numberFact("sku.capacity"),
 		"non_ssl": flagFact("enableNonSslPort"),
 	},
-	"azure-search": {"sku": skuOf, "replicas": numberFact("replicaCount")},
+	"azure-search":     {"sku": skuOf, "replicas": numberFact("replicaCount")},
+	"azure-servicebus": {"sku": skuOf, "capacity": skuCount},
 	"azure-snapshot": {
 		"vault_owned": vaultOwned, "source_exists": sourceExists,
 	},

@@ -75,6 +75,7 @@ var documentFacts = map[string]func(d document, a *googlerest.Asset) cloud.Facts
 	"gcp-artifact-registry": repositoryFacts, "gcp-firewall": firewallFacts, "gcp-gcs": bucketFacts,
 	"gcp-gke": clusterFacts, "gcp-interconnect-attachment": attachmentFacts, "gcp-kms-key": keyFacts,
 	"gcp-log-bucket": logBucketFacts, "gcp-pubsub-subscription": subscriptionFacts, "gcp-spanner": spannerFacts,
+	"gcp-filestore": fileFacts, "gcp-vpn": tunnelFacts,
 }
 
 func repositoryFacts(d document, _ *googlerest.Asset) cloud.Facts {
@@ -223,4 +224,21 @@ func spannerFacts(d document, _ *googlerest.Asset) cloud.Facts {
 		"processing_units": d.number("processingUnits"), "autoscaled": d.valueAt("autoscalingConfig") != nil,
 		"config": lastPart(d.text("config")),
 	}
+}
+
+// fileFacts returns the capacity of the share of an instance. A share of it has 1 at the least.
+func fileFacts(d document, _ *googlerest.Asset) cloud.Facts {
+	for _, share := range d.documents("fileShares") {
+		if gb := share.number("capacityGb"); gb > 0 {
+			return cloud.Facts{"capacity_gb": gb}
+		}
+	}
+	return cloud.Facts{}
+}
+
+func tunnelFacts(d document, _ *googlerest.Asset) cloud.Facts {
+	if state := d.text("status"); state != "" {
+		return cloud.Facts{"state": state}
+	}
+	return cloud.Facts{}
 }

@@ -2,6 +2,7 @@ package gcp_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"lamplighter.dev/shared/cloud"
@@ -106,5 +107,73 @@ func TestSnapshots_BelongToTheirDisk(t *testing.T) {
 	}
 	if r := found["//"+path+"upload"]; r.ParentUID != "" {
 		t.Errorf("the parent of a snapshot without a disk is %q", r.ParentUID)
+	}
+}
+
+// A file server whose share has no size, and a tunnel without a state, are unknown and not empty.
+func TestDocumentFacts_OfWhatIsBeingMadeAreUnknown(t *testing.T) {
+	tw, c := connect(t)
+	const nfs = "file.googleapis.com/projects/acme-prod/locations/europe-west1-b/instances/"
+	const tunnel = "compute.googleapis.com/projects/acme-prod/regions/r/vpnTunnels/"
+	addThings(tw, "file.googleapis.com/Instance", zone, nfs, map[string]string{"new": `{}`})
+	addThings(tw, "compute.googleapis.com/VpnTunnel", region, tunnel, map[string]string{"new": `{}`})
+	found := others(t, c, region)
+	for _, uid := range []string{"//" + nfs + "new", "//" + tunnel + "new"} {
+		if r, is := found[uid]; !is || len(r.Facts) != 0 {
+			t.Errorf("%s: %v", uid, r.Facts)
+		}
+	}
+}
+
+// Lists of a bucket may admit everybody to its objects, unless only policies count; what the project's policy admits,
+// the resources below admit.
+func TestPublic_IsWhatPoliciesAdmit(t *testing.T) {
+	const uniform = `{"iamConfiguration":{"uniformBucketLevelAccess":{"enabled":true}}}`
+	for name, tt := range map[string]struct {
+		thing             string
+		public, inherited bool
+		want              any
+	}{
+		"open":                {uniform, true, false, true},
+		"open-with-lists":     {`{}`, true, false, true},
+		"closed":              {uniform, false, false, false},
+		"closed-with-lists":   {`{}`, false, false, nil},
+		"below-an-open-place": {uniform, false, true, nil},
+	} {
+		tw, c := connect(t)
+		one := asset("storage.googleapis.com/Bucket", region, "storage.googleapis.com/"+name)
+		one.Thing, one.Public = tt.thing, tt.public
+		tw.AddAsset(one)
+		project := asset("cloudresourcemanager.googleapis.com/Project", "global",
+			"cloudresourcemanager.googleapis.com/projects/acme-prod")
+		project.Public = tt.inherited
+		tw.AddAsset(project)
+		if got := others(t, c, region)["//storage.googleapis.com/"+name].Facts["public"]; got != tt.want {
+			t.Errorf("%s is public: %v; want %v", name, got, tt.want)
+		}
+	}
+}
+
+func TestPublic_WithoutThePermissionIsUnread(t *testing.T) {
+	tw, c := connect(t)
+	one := asset("storage.googleapis.com/Bucket", region, "storage.googleapis.com/b")
+	one.Thing = `{}`
+	tw.AddAsset(one)
+	tw.AddFault(deny("cloudasset.assets.searchAllIamPolicies"))
+	f := others(t, c, region)["//storage.googleapis.com/b"].Facts
+	if _, told := f["public"]; told || !strings.Contains(fmt.Sprint(f[cloud.Unread]),
+		"public: cloudasset.assets.searchAllIamPolicies") || f["storage_class"] == nil {
+		t.Errorf("%v", f)
+	}
+}
+
+// Only buckets and datasets are asked for.
+func TestPublic_OfWhatIsNotThereCostsNoCall(t *testing.T) {
+	tw, c := connect(t)
+	tw.AddAsset(asset("redis.googleapis.com/Instance", region,
+		"redis.googleapis.com/projects/acme-prod/locations/r/instances/c"))
+	others(t, c, region)
+	if n := len(tw.Calls("cloudasset.assets.searchAllIamPolicies")); n != 0 {
+		t.Errorf("%d searches of policies", n)
 	}
 }

@@ -113,6 +113,14 @@ func tellAll(tw *gcptwin.Cloud) {
 			`{"topic":"_deleted-topic_","retainAckedMessages":true}`,
 		},
 		{
+			"file.googleapis.com/Instance", zone, "file.googleapis.com/projects/acme-prod/locations/" + zone +
+				"/instances/nfs", `{"fileShares":[{"name":"vol1","capacityGb":"2560"}]}`,
+		},
+		{
+			"compute.googleapis.com/VpnTunnel", region,
+			"compute.googleapis.com/projects/acme-prod/regions/r/vpnTunnels/t", `{"status":"NO_INCOMING_PACKETS"}`,
+		},
+		{
 			"spanner.googleapis.com/Instance", region, "spanner.googleapis.com/projects/acme-prod/instances/s",
 			`{"config":"projects/acme-prod/instanceConfigs/nam3","processingUnits":1000}`,
 		},
@@ -121,6 +129,9 @@ func tellAll(tw *gcptwin.Cloud) {
 		one.Thing = a.thing
 		tw.AddAsset(one)
 	}
+	dataset := asset("bigquery.googleapis.com/Dataset", region, "bigquery.googleapis.com/projects/acme-prod/datasets/d")
+	dataset.Public = true
+	tw.AddAsset(dataset)
 	tellManaged(tw)
 }
 
@@ -172,7 +183,8 @@ func TestFactsAreAllToldThatTheRulesRead(t *testing.T) {
 		"gcp-gke.regional": true, "gcp-gke.workload_identity": true, "gcp-gke.authorized_networks": false,
 		"gcp-interconnect-attachment.bandwidth_mbps": 10000.0, "gcp-kms-key.rotation": true,
 		"gcp-log-bucket.is_required": true, "gcp-pubsub-subscription.topic_exists": false,
-		"gcp-spanner.config": "nam3",
+		"gcp-spanner.config": "nam3", "gcp-gcs.public": false, "gcp-bigquery-dataset.public": true,
+		"gcp-filestore.capacity_gb": 2560.0, "gcp-vpn.state": "NO_INCOMING_PACKETS",
 	} {
 		if told[name] != want {
 			t.Errorf("%s is told as %v; want %v", name, told[name], want)

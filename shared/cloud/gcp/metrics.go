@@ -2,7 +2,6 @@ package gcp
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -23,82 +22,6 @@ const (
 
 var _ cloud.Metered = (*conn)(nil)
 
-// meter is how Cloud Monitoring knows the resources of a type.
-type meter struct {
-	place  string   // the filter for the region, with a place for its name
-	name   string   // the label that selects single resources in a filter
-	groups []string // the labels that identify a resource with several series; none when each resource has one series
-	asked  func(r ref) (name, key string)
-	told   func(s *googlerest.TimeSeries) (key string) // the key of the resource that a series is of
-}
-
-// poolLabel names the node pool of a node.
-const poolLabel = "cloud.google.com/gke-nodepool"
-
-var meters = map[string]meter{
-	cloud.GCPCompute: {
-		place: `resource.type = "gce_instance" AND resource.labels.zone = starts_with("%s-")`,
-		name:  "metric.labels.instance_name",
-		asked: func(r ref) (string, string) { return r.name, r.location + "/" + r.name },
-		told: func(s *googlerest.TimeSeries) string {
-			return s.Resource.Labels["zone"] + "/" + s.Metric.Labels["instance_name"]
-		},
-	},
-	cloud.GCPCloudSQL: {
-		place: `resource.type = "cloudsql_database" AND resource.labels.region = "%s"`,
-		name:  "resource.labels.database_id",
-		asked: func(r ref) (string, string) { return r.project + ":" + r.name, r.project + ":" + r.name },
-		told:  func(s *googlerest.TimeSeries) string { return s.Resource.Labels["database_id"] },
-	},
-	cloud.GCPMIG: {
-		place: `resource.type = "gce_instance" AND resource.labels.zone = starts_with("%s-")`, name: groupLabel,
-		groups: []string{groupLabel},
-		asked:  func(r ref) (string, string) { return r.name, r.name },
-		told: func(s *googlerest.TimeSeries) string {
-			var labels struct {
-				Group string `json:"instance_group"`
-			}
-			if s.Metadata == nil || json.Unmarshal(s.Metadata.SystemLabels, &labels) != nil {
-				return ""
-			}
-			return labels.Group
-		},
-	},
-	cloud.GCPGKENodepool: {
-		place: `resource.type = "k8s_node" AND resource.labels.location = starts_with("%s")`,
-		name:  "resource.labels.cluster_name",
-		groups: []string{
-			"resource.labels.location", "resource.labels.cluster_name",
-			`metadata.user_labels."` + poolLabel + `"`,
-		},
-		asked: func(r ref) (string, string) { return r.cluster, r.location + "/" + r.cluster + "/" + r.name },
-		told: func(s *googlerest.TimeSeries) string {
-			if s.Metadata == nil {
-				return ""
-			}
-			return s.Resource.Labels["location"] + "/" + s.Resource.Labels["cluster_name"] + "/" +
-				s.Metadata.UserLabels[poolLabel]
-		},
-	},
-	cloud.GCPCloudRun: {
-		place:  `resource.type = "cloud_run_revision" AND resource.labels.location = "%s"`,
-		name:   "resource.labels.service_name",
-		groups: []string{"resource.labels.service_name"},
-		asked:  func(r ref) (string, string) { return r.name, r.name },
-		told:   func(s *googlerest.TimeSeries) string { return s.Resource.Labels["service_name"] },
-	},
-	"gcp-memorystore": {
-		place:  `resource.type = "redis_instance" AND resource.labels.region = "%s"`,
-		name:   "resource.labels.instance_id",
-		groups: []string{"resource.labels.instance_id"},
-		asked: func(r ref) (string, string) {
-			id := strings.TrimPrefix(r.uid, "//redis.googleapis.com/")
-			return id, id
-		},
-		told: func(s *googlerest.TimeSeries) string { return s.Resource.Labels["instance_id"] },
-	},
-}
-
 // groupLabel names the managed instance group of an instance.
 const groupLabel = "metadata.system_labels.instance_group"
 
@@ -108,8 +31,14 @@ var reducers = map[string]string{
 	"ALIGN_DELTA": "REDUCE_SUM", "ALIGN_RATE": "REDUCE_SUM",
 }
 
+// summedGauges are the beginnings of the names of gauges whose parts make up the whole: the bytes of a bucket have a
+// series for each class of storage.
+var summedGauges = []string{
+	"container/instance_count", "clients/connected", "storage/v2/", "instance/cpu/utilization_by_priority",
+}
+
 func reducerOf(m cloud.Measure) string {
-	if strings.HasPrefix(m.Metric, "container/instance_count") || strings.HasPrefix(m.Metric, "clients/connected") {
+	if slices.ContainsFunc(summedGauges, func(begin string) bool { return strings.HasPrefix(m.Metric, begin) }) {
 		return "REDUCE_SUM"
 	}
 	return reducers[m.Statistic]
@@ -120,7 +49,7 @@ func reducerOf(m cloud.Measure) string {
 func (m meter) keysOf(uids []string) map[string]string {
 	keys := make(map[string]string, len(uids))
 	for _, uid := range uids {
-		if r, ok := parseName(uid); ok {
+		if r, ok := m.parse(uid); ok {
 			_, key := m.asked(r)
 			if other, taken := keys[key]; taken && other != uid {
 				uid = ""
@@ -131,6 +60,15 @@ func (m meter) keysOf(uids []string) map[string]string {
 	return keys
 }
 
+// unnamed returns the uids whose series cannot be assigned to them.
+func (m meter) unnamed(uids []string) []string {
+	named := map[string]bool{}
+	for _, uid := range m.keysOf(uids) {
+		named[uid] = true
+	}
+	return slices.DeleteFunc(slices.Clone(uids), func(uid string) bool { return named[uid] })
+}
+
 // Metrics reads measures with timeSeries.list: one call returns a measure of all resources of a region, about 100,000
 // points a page.
 func (c *conn) Metrics(ctx context.Context, r cloud.MetricRequest) (cloud.MetricAnswer, error) {
@@ -138,13 +76,16 @@ func (c *conn) Metrics(ctx context.Context, r cloud.MetricRequest) (cloud.Metric
 	if !ok {
 		return cloud.MetricAnswer{}, cloud.ErrUnsupported("Google Cloud has no metrics of %s that are read", r.Type)
 	}
-	p, err := c.placeAt(r.Region)
-	if err != nil || len(m.keysOf(r.UIDs)) == 0 {
+	p := place{c.session, r.Region}
+	switch _, err := c.placeAt(r.Region); {
+	case r.Region != cloud.Global && err != nil:
 		return cloud.MetricAnswer{}, err
+	case r.Region == cloud.Global && m.isPlaced() || len(m.keysOf(r.UIDs)) == 0:
+		return cloud.MetricAnswer{Unread: cloud.UnreadAll(r.UIDs, r)}, nil
 	}
 	answers, errs := make([]cloud.MetricAnswer, len(r.Measures)), make([]error, len(r.Measures))
 	cloud.InParallel(len(r.Measures), parallelCalls, func(i int) { answers[i], errs[i] = m.readMeasure(ctx, p, r, i) })
-	var out cloud.MetricAnswer
+	out := cloud.MetricAnswer{Unread: cloud.UnreadAll(m.unnamed(r.UIDs), r)}
 	for i, a := range answers {
 		if errs[i] != nil {
 			return cloud.MetricAnswer{}, classifyError(metricsNeed, errs[i])
@@ -197,14 +138,17 @@ func (m meter) readMeasure(ctx context.Context, p place, r cloud.MetricRequest, 
 // metricFilter returns the filter for the measure in the region. It names the resources if they are few enough.
 func (m meter) metricFilter(r cloud.MetricRequest, n int) string {
 	one := r.Measures[n]
-	metric, state, _ := strings.Cut(one.Metric, " state=")
-	f := fmt.Sprintf(`metric.type = "%s/%s" AND `+m.place, one.Namespace, metric, r.Region)
-	if state != "" {
-		f += ` AND metric.labels.state = "` + state + `"`
+	metric, note, _ := strings.Cut(one.Metric, " ")
+	f := fmt.Sprintf(`metric.type = "%s/%s"`, one.Namespace, metric)
+	if m.place != "" {
+		f += " AND " + strings.ReplaceAll(m.place, "%s", r.Region)
+	}
+	if label, value, is := strings.Cut(note, "="); is {
+		f += ` AND metric.labels.` + label + ` = "` + value + `"`
 	}
 	var names []string
 	for _, uid := range r.UIDs {
-		if ref, ok := parseName(uid); ok {
+		if ref, ok := m.parse(uid); ok {
 			name, _ := m.asked(ref)
 			names = append(names, `"`+name+`"`)
 		}

@@ -143,6 +143,99 @@ func TestMetricsOfWhatHasPartsAreMadeOneSeries(t *testing.T) {
 			},
 			map[string]float64{"stats/memory/usage_ratio ALIGN_MAX": 0.6},
 		},
+		cloud.GCPAlloyDB: {
+			"//alloydb.googleapis.com/projects/acme-prod/locations/europe-west1/clusters/c/instances/i",
+			gcptwin.Series{
+				Metric: "alloydb.googleapis.com/instance/postgres/total_connections",
+				Labels: map[string]string{
+					"location": "europe-west1", "cluster_id": "c", "instance_id": "i",
+				},
+				Resource: "alloydb.googleapis.com/Instance",
+			},
+			map[string]float64{"instance/postgres/total_connections ALIGN_MAX": 0.6},
+		},
+		cloud.GCPDataproc: {
+			"//dataproc.googleapis.com/projects/acme-prod/regions/europe-west1/clusters/spark",
+			gcptwin.Series{
+				Metric: "dataproc.googleapis.com/cluster/job/submitted_count", Resource: "cloud_dataproc_cluster",
+				Labels:       map[string]string{"region": "europe-west1", "cluster_name": "spark"},
+				MetricLabels: map[string]string{"job_type": "SPARK_JOB"},
+			},
+			map[string]float64{"cluster/job/submitted_count ALIGN_DELTA": 0.8},
+		},
+		"gcp-filestore": {
+			"//file.googleapis.com/projects/acme-prod/locations/europe-west1-b/instances/nfs",
+			gcptwin.Series{
+				Metric: "file.googleapis.com/nfs/server/read_ops_count", Resource: "filestore_instance",
+				Labels:       map[string]string{"location": "europe-west1-b", "instance_name": "nfs"},
+				MetricLabels: map[string]string{"file_share": "vol1"},
+			},
+			map[string]float64{"nfs/server/read_ops_count ALIGN_DELTA": 0.8},
+		},
+		"gcp-vpn": {
+			"//compute.googleapis.com/projects/acme-prod/regions/europe-west1/vpnTunnels/office",
+			gcptwin.Series{
+				Metric: "vpn.googleapis.com/network/sent_bytes_count", Resource: "vpn_gateway",
+				Labels:       map[string]string{"region": "europe-west1", "gateway_id": "7"},
+				MetricLabels: map[string]string{"tunnel_name": "office"},
+			},
+			map[string]float64{"network/sent_bytes_count ALIGN_DELTA": 0.8},
+		},
+		"gcp-interconnect-attachment": {
+			"//compute.googleapis.com/projects/acme-prod/regions/europe-west1/interconnectAttachments/line",
+			gcptwin.Series{
+				Metric:   "interconnect.googleapis.com/network/attachment/sent_bytes_count",
+				Resource: "interconnect_attachment",
+				Labels:   map[string]string{"region": "europe-west1", "attachment": "line"},
+			},
+			map[string]float64{"network/attachment/sent_bytes_count ALIGN_RATE": 0.8},
+		},
+		"gcp-gcs": {
+			"//storage.googleapis.com/Acme_media.example.com",
+			gcptwin.Series{
+				Metric: "storage.googleapis.com/storage/v2/total_bytes", Resource: "gcs_bucket",
+				Labels:       map[string]string{"location": "us", "bucket_name": "Acme_media.example.com"},
+				MetricLabels: map[string]string{"storage_class": "STANDARD", "type": "noncurrent-object"},
+			},
+			map[string]float64{
+				"storage/v2/total_bytes ALIGN_MEAN":                        0.8,
+				"storage/v2/total_bytes type=noncurrent-object ALIGN_MEAN": 0.8,
+			},
+		},
+		"gcp-spanner": {
+			"//spanner.googleapis.com/projects/acme-prod/instances/ledger",
+			gcptwin.Series{
+				Metric: "spanner.googleapis.com/instance/cpu/utilization_by_priority", Resource: "spanner_instance",
+				Labels:       map[string]string{"instance_id": "ledger"},
+				MetricLabels: map[string]string{"priority": "high", "database": "d"},
+			},
+			map[string]float64{"instance/cpu/utilization_by_priority priority=high ALIGN_MEAN": 0.8},
+		},
+		"gcp-bigtable": {
+			"//bigtableadmin.googleapis.com/projects/acme-prod/instances/events",
+			gcptwin.Series{
+				Metric: "bigtable.googleapis.com/server/request_count", Resource: "bigtable_table",
+				Labels: map[string]string{"instance": "events", "table": "t"},
+			},
+			map[string]float64{"server/request_count ALIGN_DELTA": 0.8},
+		},
+		"gcp-pubsub-subscription": {
+			"//pubsub.googleapis.com/projects/acme-prod/subscriptions/orders.eu",
+			gcptwin.Series{
+				Metric: "pubsub.googleapis.com/subscription/sent_message_count", Resource: "pubsub_subscription",
+				Labels:       map[string]string{"subscription_id": "orders.eu"},
+				MetricLabels: map[string]string{"delivery_type": "pull"},
+			},
+			map[string]float64{"subscription/sent_message_count ALIGN_DELTA": 0.8},
+		},
+		"gcp-log-bucket": {
+			"//logging.googleapis.com/projects/acme-prod/locations/global/buckets/_Default",
+			gcptwin.Series{
+				Metric: "logging.googleapis.com/billing/log_bucket_bytes_ingested", Resource: "global",
+				MetricLabels: map[string]string{"log_bucket_location": "global", "log_bucket_id": "_Default"},
+			},
+			map[string]float64{"billing/log_bucket_bytes_ingested ALIGN_DELTA": 0.8},
+		},
 	} {
 		tw, c := connect(t)
 		for _, v := range []float64{0.2, 0.6} {
@@ -189,4 +282,43 @@ func TestMetricsOfTenThousandResourcesTakeFewCalls(t *testing.T) {
 		t.Errorf("%d calls, %d series, %v; want 120 calls at most", got.Calls, got.Queries, err)
 	}
 	t.Logf("%d calls, %.4f USD", got.Calls, got.USD)
+}
+
+// The machine of a workbench has the name of its instance.
+func TestMetricsOfAWorkbenchAreThoseOfItsMachine(t *testing.T) {
+	tw, c := connect(t)
+	tw.AddSeries(cpu(tw.AddInstance(gcptwin.Instance{Name: "lab", Zone: region + "-b"}), 0.25, 0.5))
+	const uid = "//notebooks.googleapis.com/projects/acme-prod/locations/europe-west1-b/instances/lab"
+	got, err := c.(cloud.Metered).Metrics(t.Context(), request(cloud.GCPNotebook, uid))
+	if err != nil || len(got.Points) != 1 || got.Points[0].UID != uid || got.Points[0].Values[1] != 0.5 {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// A resource of several regions is global. Its metrics are read if its name selects them, and unread otherwise: a count
+// of them is not 0.
+func TestMetricsOfWhatIsGlobalAreReadByName(t *testing.T) {
+	tw, c := connect(t)
+	const bucket = "//storage.googleapis.com/acme-media"
+	tw.AddSeries(gcptwin.Series{
+		Metric: "storage.googleapis.com/storage/v2/total_count", Resource: "gcs_bucket",
+		Labels: map[string]string{"location": "eu", "bucket_name": "acme-media"},
+		At:     map[time.Time]float64{midnight.Add(time.Hour): 7},
+	})
+	r := request("gcp-gcs", bucket)
+	r.Region = cloud.Global
+	got, err := c.(cloud.Metered).Metrics(t.Context(), r)
+	if err != nil || len(got.Points) != 1 || got.Points[0].Values[0] != 7 || len(got.Unread) != 0 {
+		t.Errorf("bucket: %+v, %v", got, err)
+	}
+	r = request("gcp-vpn", "//compute.googleapis.com/projects/acme-prod/regions/r/vpnTunnels/t")
+	r.Region = cloud.Global
+	got, err = c.(cloud.Metered).Metrics(t.Context(), r)
+	if err != nil || got.Calls != 0 || len(got.Unread) != len(r.Measures) {
+		t.Errorf("tunnel: %+v, %v", got, err)
+	}
+	got, err = c.(cloud.Metered).Metrics(t.Context(), request("gcp-gcs", bucket, `//storage.googleapis.com/a"b`))
+	if n := len(cloud.MeasuresOf("gcp-gcs")); err != nil || len(got.Unread) != n {
+		t.Errorf("a name that is none: %+v, %v; want its %d measures unread", got.Unread, err, n)
+	}
 }

@@ -44,6 +44,7 @@ func (c *conn) listOthers(ctx context.Context, region, page string) (cloud.Resou
 			got.Resources = append(got.Resources, r)
 		}
 	}
+	c.addPublic(ctx, got.Resources, out.Results)
 	return got, nil
 }
 

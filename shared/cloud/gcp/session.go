@@ -31,7 +31,8 @@ type session struct {
 	// scanned is the number of bytes that queries about bills have scanned
 	scanned int64
 
-	beside neighbourCache
+	beside   neighbourCache
+	policies policyCache
 }
 
 // openSession makes the HTTP clients of an account; no call is made.

@@ -154,7 +154,7 @@ func containsAny(s string, words ...string) bool {
 // that uses the measure.
 func unitOf(kind string, m cloud.Measure) (unit string, factor float64) {
 	for _, one := range cloud.MetricsOf(kind) {
-		if slices.Contains(one.Of, m) {
+		if len(one.Over) == 0 && slices.Contains(one.Of, m) {
 			return one.Unit, one.Factor
 		}
 	}

@@ -57,6 +57,9 @@ func (h History) Answer(m cloud.Metric, w Window) (float64, bool) {
 // Answer returns the value of a metric, in its unit, as of the end given to Reset and Rewind, and whether it is known.
 // For a count, an hour without points on a collected day is 0. w.End is not read.
 func (r *Recent) Answer(m cloud.Metric, w Window) (float64, Knowledge) {
+	if len(m.Over) > 0 {
+		return r.ratio(m, w)
+	}
 	rows, collected := r.rowsOf(m)
 	switch {
 	case !collected:
@@ -81,6 +84,28 @@ func (r *Recent) Answer(m cloud.Metric, w Window) (float64, Knowledge) {
 // dayAgo returns when a day began, some days before the end. Days are in UTC, so each has 24 hours.
 func (r *Recent) dayAgo(days int) time.Time {
 	return r.until.Add(-time.Duration(days) * hours * time.Hour)
+}
+
+// ratio returns the sum of a metric's measures, divided by the sum of those that it is over. It is 0 if nothing of both
+// happened, and unknown if the sum below is 0 alone.
+func (r *Recent) ratio(m cloud.Metric, w Window) (float64, Knowledge) {
+	part := cloud.Metric{Of: m.Of, RollUp: "sum", Days: m.Days, Factor: 1}
+	whole := part
+	whole.Of = m.Over
+	above, known := r.Answer(part, w)
+	if known != Known {
+		return 0, known
+	}
+	below, known := r.Answer(whole, w)
+	switch {
+	case known != Known:
+		return 0, known
+	case below > 0:
+		return above / below * m.Factor, Known
+	case above > 0:
+		return 0, NoPoints
+	}
+	return 0, Known
 }
 
 // tally counts the hours of a window that were not off.

@@ -239,3 +239,42 @@ func TestAnswer_TheLastSizeMayComeTwoDaysLate(t *testing.T) {
 		}
 	}
 }
+
+// A ratio divides the sums of a window, and not hour by hour: an hour of one failed request is no hour of failure.
+func TestHistory_Answer_RatioOfTwoSums(t *testing.T) {
+	failed := cloud.Measure{Namespace: "n", Metric: "Errors", Statistic: "Sum"}
+	all := cloud.Measure{Namespace: "n", Metric: "Requests", Statistic: "Sum"}
+	m := cloud.Metric{
+		Of: []cloud.Measure{failed}, Over: []cloud.Measure{all}, RollUp: "ratio", Days: 1, Factor: 100,
+	}
+	end := time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
+	hours := func(values ...float64) map[string][24]float32 {
+		var out [24]float32
+		for h := range out {
+			out[h] = float32(math.NaN())
+		}
+		for h, v := range values {
+			out[h] = float32(v)
+		}
+		return map[string][24]float32{"2026-03-01": out}
+	}
+	for name, tt := range map[string]struct {
+		failed, all map[string][24]float32
+		want        float64
+		known       bool
+	}{
+		"5 of 100 requests failed":      {hours(1, 4), hours(1, 99), 5, true},
+		"none failed":                   {hours(), hours(10), 0, true},
+		"nothing happened":              {hours(), hours(), 0, true},
+		"errors of no request":          {hours(3), hours(), 0, false},
+		"the requests were not counted": {hours(3), nil, 0, false},
+	} {
+		h := History{failed: tt.failed, all: tt.all}
+		if tt.all == nil {
+			delete(h, all)
+		}
+		if got, known := h.Answer(m, Window{End: end}); known != tt.known || got != tt.want {
+			t.Errorf("%s: %g, %v; want %g, %v", name, got, known, tt.want, tt.known)
+		}
+	}
+}

@@ -14,15 +14,21 @@ import (
 	"lamplighter.dev/shared/cloud/aws/wire/autoscaling"
 	"lamplighter.dev/shared/cloud/aws/wire/bcmdataexports"
 	"lamplighter.dev/shared/cloud/aws/wire/cloudwatch"
+	"lamplighter.dev/shared/cloud/aws/wire/cloudwatchlogs"
 	"lamplighter.dev/shared/cloud/aws/wire/costandusagereportservice"
 	"lamplighter.dev/shared/cloud/aws/wire/costexplorer"
+	"lamplighter.dev/shared/cloud/aws/wire/databasemigrationservice"
+	"lamplighter.dev/shared/cloud/aws/wire/dax"
+	"lamplighter.dev/shared/cloud/aws/wire/directconnect"
 	"lamplighter.dev/shared/cloud/aws/wire/ec2"
 	"lamplighter.dev/shared/cloud/aws/wire/ecr"
 	"lamplighter.dev/shared/cloud/aws/wire/ecs"
+	"lamplighter.dev/shared/cloud/aws/wire/efs"
 	"lamplighter.dev/shared/cloud/aws/wire/eks"
 	"lamplighter.dev/shared/cloud/aws/wire/elasticache"
 	"lamplighter.dev/shared/cloud/aws/wire/elasticloadbalancing"
 	"lamplighter.dev/shared/cloud/aws/wire/elasticloadbalancingv2"
+	"lamplighter.dev/shared/cloud/aws/wire/fsx"
 	"lamplighter.dev/shared/cloud/aws/wire/lambda"
 	"lamplighter.dev/shared/cloud/aws/wire/lightsail"
 	"lamplighter.dev/shared/cloud/aws/wire/opensearch"
@@ -33,8 +39,10 @@ import (
 	"lamplighter.dev/shared/cloud/aws/wire/resourcegroupstaggingapi"
 	"lamplighter.dev/shared/cloud/aws/wire/s3control"
 	"lamplighter.dev/shared/cloud/aws/wire/sagemaker"
+	"lamplighter.dev/shared/cloud/aws/wire/secretsmanager"
 	"lamplighter.dev/shared/cloud/aws/wire/sqs"
 	"lamplighter.dev/shared/cloud/aws/wire/synthetics"
+	"lamplighter.dev/shared/cloud/aws/wire/transfer"
 	"lamplighter.dev/shared/cloud/aws/wire/workspaces"
 	"lamplighter.dev/shared/testkit/clouds/awswire"
 )
@@ -46,15 +54,21 @@ var clients = map[string]awswire.Client{
 	"autoscaling":               {New: autoscaling.NewFromConfig},
 	"bcmdataexports":            {New: bcmdataexports.NewFromConfig},
 	"cloudwatch":                {New: cloudwatch.NewFromConfig},
+	"cloudwatchlogs":            {New: cloudwatchlogs.NewFromConfig},
 	"costandusagereportservice": {New: costandusagereportservice.NewFromConfig},
 	"costexplorer":              {New: costexplorer.NewFromConfig},
+	"databasemigrationservice":  {New: databasemigrationservice.NewFromConfig},
+	"dax":                       {New: dax.NewFromConfig},
+	"directconnect":             {New: directconnect.NewFromConfig},
 	"ec2":                       {New: ec2.NewFromConfig},
 	"ecr":                       {New: ecr.NewFromConfig},
 	"ecs":                       {New: ecs.NewFromConfig},
+	"efs":                       {New: efs.NewFromConfig},
 	"eks":                       {New: eks.NewFromConfig},
 	"elasticache":               {New: elasticache.NewFromConfig},
 	"elasticloadbalancing":      {New: elasticloadbalancing.NewFromConfig},
 	"elasticloadbalancingv2":    {New: elasticloadbalancingv2.NewFromConfig},
+	"fsx":                       {New: fsx.NewFromConfig},
 	"lambda":                    {New: lambda.NewFromConfig},
 	"lightsail":                 {New: lightsail.NewFromConfig},
 	"opensearch":                {New: opensearch.NewFromConfig},
@@ -65,8 +79,10 @@ var clients = map[string]awswire.Client{
 	"resourcegroupstaggingapi":  {New: resourcegroupstaggingapi.NewFromConfig},
 	"s3control":                 {New: s3control.NewFromConfig},
 	"sagemaker":                 {New: sagemaker.NewFromConfig},
+	"secretsmanager":            {New: secretsmanager.NewFromConfig},
 	"sqs":                       {New: sqs.NewFromConfig},
 	"synthetics":                {New: synthetics.NewFromConfig},
+	"transfer":                  {New: transfer.NewFromConfig},
 	"workspaces":                {New: workspaces.NewFromConfig},
 }
 

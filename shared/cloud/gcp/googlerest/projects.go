@@ -49,6 +49,18 @@ type Asset struct {
 	} `json:"versionedResources"`
 }
 
+// PolicyResult is a resource whose policy a search has found.
+type PolicyResult struct {
+	Resource  string `json:"resource"`
+	AssetType string `json:"assetType"`
+}
+
+// PolicyResultList is a page of a search of policies.
+type PolicyResultList struct {
+	NextPageToken string          `json:"nextPageToken"`
+	Results       []*PolicyResult `json:"results"`
+}
+
 // AssetList is a page of assets.
 type AssetList struct {
 	NextPageToken string   `json:"nextPageToken"`

@@ -39,6 +39,13 @@ var untold = []string{
 	"es:ListDomainNames", "es:DescribeDomains", "s3:GetBucketPolicyStatus", "s3:GetBucketPolicy",
 	"s3:GetPublicAccessBlock",
 	"s3:GetAccountPublicAccessBlock", "s3:GetBucketLogging", "s3:ListMultipartUploads", "s3:ListParts",
+	"ec2:DescribeNetworkInterfaces", "ec2:DescribeSecurityGroups", "ec2:DescribeVpcs", "ec2:DescribeFlowLogs",
+	"ec2:DescribeVpnConnections", "ec2:DescribeCapacityReservations", "ec2:DescribeHosts",
+	"elasticfilesystem:DescribeFileSystems", "fsx:DescribeFileSystems", "logs:DescribeLogGroups",
+	"secretsmanager:ListSecrets", "rds:DescribeDBSnapshots", "dms:DescribeReplicationInstances",
+	"dms:DescribeReplicationTasks", "directconnect:DescribeConnections", "directconnect:DescribeVirtualInterfaces",
+	"transfer:ListServers", "dax:DescribeClusters", "workspaces:DescribeWorkspacesConnectionStatus",
+	"ecs:DescribeClusters", "monitoring:DescribeAlarms",
 }
 
 // saysNone are the error codes of S3 for a missing configuration, by operation.
@@ -71,7 +78,8 @@ func (c *Cloud) tell(q request) (any, *failure) {
 var jsonServices = []string{
 	"ecs", "eks", "application-autoscaling", "sagemaker", "lambda", "sqs", "ecr", "tagging", "resource-explorer-2",
 	"organizations", "es", "workspaces",
-	"apprunner", "lightsail", "synthetics", "bcm-data-exports", "cur", "ce",
+	"apprunner", "lightsail", "synthetics", "bcm-data-exports", "cur", "ce", "elasticfilesystem", "fsx", "logs",
+	"secretsmanager", "dms", "directconnect", "transfer", "dax",
 }
 
 // described adds the details of Describe to an answer.

@@ -127,7 +127,7 @@ func (c *Cloud) describeImages(q request) (any, *failure) {
 				newElement("item", newText("imageId", s.Image), newItems("blockDeviceMapping", "item", []node{device})))
 		}
 	}
-	return []node{newItems("imagesSet", "item", nodes)}, nil
+	return []node{newItems("imagesSet", "item", nodes), {raw: c.told["ec2:DescribeImages"]}}, nil
 }
 
 func (c *Cloud) describeAddresses(q request) (any, *failure) {

@@ -139,7 +139,7 @@ func decodeRequest(r *http.Request) (q request, key string) {
 
 // pathServices are services that identify an operation by its method and path. The twin knows few operations of each.
 // EKS is another such service.
-var pathServices = []string{"s3", "lambda", "resource-explorer-2", "es", "synthetics"}
+var pathServices = []string{"s3", "lambda", "resource-explorer-2", "es", "synthetics", "elasticfilesystem"}
 
 // byPath sets the operation of a request to one of pathServices.
 func (q *request) byPath(r *http.Request, raw []byte) {
@@ -149,6 +149,8 @@ func (q *request) byPath(r *http.Request, raw []byte) {
 	switch {
 	case q.service == "resource-explorer-2":
 		q.op = q.path[0]
+	case q.service == "elasticfilesystem":
+		q.op = "DescribeFileSystems"
 	case q.service == "synthetics":
 		q.op = canaryOp(q.path)
 	case q.service == "lambda":

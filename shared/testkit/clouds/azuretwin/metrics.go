@@ -31,8 +31,12 @@ func (c *Cloud) answerMetrics(q request) (answer, *failure) {
 		}
 		series := []any{}
 		for name := range strings.SplitSeq(v.Get("metricnames"), ",") {
+			if code := r.MetricErrors[name]; code != "" {
+				series = append(series, map[string]any{"name": map[string]any{"value": name}, "errorCode": code})
+				continue
+			}
 			series = append(series, map[string]any{
-				"name": map[string]any{"value": name},
+				"name": map[string]any{"value": name}, "errorCode": "Success",
 				"timeseries": []any{map[string]any{"data": r.buckets(name, v.Get("aggregation"),
 					interval{from, to, period})}},
 			})

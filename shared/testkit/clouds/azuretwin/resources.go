@@ -16,6 +16,7 @@ type Resource struct {
 	Body         map[string]any
 	Power        string
 	Metrics      map[string][]float64 // by name, a value for each bucket of a request; a negative one is a gap
+	MetricErrors map[string]string    // by name, the error code in the place of a metric
 	Locked       bool                 // by a lock ReadOnly
 	Endpoint     string               // of the API server of a cluster
 	Authority    []byte               // PEM

@@ -2,6 +2,7 @@ package gcptwin
 
 import (
 	"encoding/json"
+	"net/http"
 	"slices"
 	"strings"
 )
@@ -16,6 +17,7 @@ type Asset struct {
 	Created   string            `json:"createTime,omitempty"`
 	Parent    string            `json:"parentFullResourceName,omitempty"`
 	State     string            `json:"state,omitempty"`
+	Public    bool              `json:"-"` // its policy admits everybody
 	Thing     string            `json:"-"` // the resource itself, in the JSON of its API; "" is not told
 }
 
@@ -30,6 +32,21 @@ func (c *Cloud) searchAssets(q request) (any, *failure) {
 	for _, a := range c.assets {
 		if strings.HasPrefix(a.Location, begin) && (len(types) == 0 || slices.Contains(types, a.AssetType)) {
 			found = append(found, a.render(strings.Contains(q.URL.Query().Get("readMask"), "versionedResources")))
+		}
+	}
+	from, to, next := c.cutPage(q, len(found), "pageSize")
+	return map[string]any{"results": found[from:to], "nextPageToken": next}, nil
+}
+
+// searchPolicies answers a search of the policies that admit everybody.
+func (c *Cloud) searchPolicies(q request) (any, *failure) {
+	if query := q.URL.Query().Get("query"); query != "memberTypes:(allUsers OR allAuthenticatedUsers)" {
+		return nil, newFailure(http.StatusBadRequest, "INVALID_ARGUMENT", "%s is not searched for", query)
+	}
+	found := []any{}
+	for _, a := range c.assets {
+		if a.Public {
+			found = append(found, map[string]any{"resource": a.Name, "assetType": a.AssetType})
 		}
 	}
 	from, to, next := c.cutPage(q, len(found), "pageSize")

@@ -125,15 +125,15 @@ func reduced(all []Series, fields []string, how string) []Series {
 func joined(group []Series, fields []string, how string) Series {
 	first := group[0]
 	s := Series{
-		Metric: first.Metric, Resource: first.Resource, Labels: map[string]string{},
+		Metric: first.Metric, Resource: first.Resource, Labels: map[string]string{}, MetricLabels: map[string]string{},
 		System: map[string]string{}, User: map[string]string{}, At: map[time.Time]float64{},
 	}
 	for _, f := range fields {
 		m := fieldName.FindStringSubmatch(f)
 		map[string]map[string]string{
-			"labels": s.Labels, "system_labels": s.System,
-			"user_labels": s.User,
-		}[m[2]][m[3]] = fieldOf(f)(first)
+			"resource labels": s.Labels, "metric labels": s.MetricLabels, "metadata system_labels": s.System,
+			"metadata user_labels": s.User,
+		}[m[1]+" "+m[2]][m[3]] = fieldOf(f)(first)
 	}
 	values := map[time.Time][]float64{}
 	for _, one := range group {

@@ -47,6 +47,10 @@ var routes = compileRoutes([]route{
 		handle: (*Cloud).searchAssets,
 	},
 	{
+		method: "GET", pattern: "v1/projects/{}:searchAllIamPolicies", op: "cloudasset.assets.searchAllIamPolicies",
+		handle: (*Cloud).searchPolicies,
+	},
+	{
 		method: "GET", pattern: "v3/projects/{}/timeSeries", op: "monitoring.timeSeries.list",
 		handle: (*Cloud).listSeries,
 	},

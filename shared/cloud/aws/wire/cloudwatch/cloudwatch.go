@@ -25,3 +25,9 @@ func (c *Client) GetMetricData(ctx context.Context, in *GetMetricDataInput) (*Ge
 	op := wire.Operation{Name: "GetMetricData"}
 	return wire.Call[GetMetricDataOutput](ctx, c.wire, op, in)
 }
+
+// DescribeAlarms calls DescribeAlarms of CloudWatch.
+func (c *Client) DescribeAlarms(ctx context.Context, in *DescribeAlarmsInput) (*DescribeAlarmsOutput, error) {
+	op := wire.Operation{Name: "DescribeAlarms"}
+	return wire.Call[DescribeAlarmsOutput](ctx, c.wire, op, in)
+}

@@ -60,3 +60,44 @@ type ScanBy string
 const (
 	ScanByTimestampAscending ScanBy = "TimestampAscending"
 )
+
+// DescribeAlarmsInput is the request of DescribeAlarms.
+type DescribeAlarmsInput struct {
+	AlarmNames []string    `form:"AlarmNames.member"`
+	AlarmTypes []AlarmType `form:"AlarmTypes.member"`
+	MaxRecords *int32      `form:"MaxRecords"`
+}
+
+// DescribeAlarmsOutput is the response of DescribeAlarms.
+type DescribeAlarmsOutput struct {
+	CompositeAlarms []CompositeAlarm `xml:"CompositeAlarms>member"`
+	MetricAlarms    []MetricAlarm    `xml:"MetricAlarms>member"`
+}
+
+// CompositeAlarm is a part of responses.
+type CompositeAlarm struct {
+	AlarmActions          []string   `xml:"AlarmActions>member"`
+	AlarmArn              *string    `xml:"AlarmArn"`
+	StateUpdatedTimestamp *wire.Time `xml:"StateUpdatedTimestamp"`
+	StateValue            StateValue `xml:"StateValue"`
+}
+
+// MetricAlarm is a part of responses.
+type MetricAlarm struct {
+	AlarmActions          []string   `xml:"AlarmActions>member"`
+	AlarmArn              *string    `xml:"AlarmArn"`
+	StateUpdatedTimestamp *wire.Time `xml:"StateUpdatedTimestamp"`
+	StateValue            StateValue `xml:"StateValue"`
+}
+
+// AlarmType is a type of alarm in AWS's words.
+type AlarmType string
+
+// Values of AlarmType that Lamplighter knows.
+const (
+	AlarmTypeCompositeAlarm AlarmType = "CompositeAlarm"
+	AlarmTypeMetricAlarm    AlarmType = "MetricAlarm"
+)
+
+// StateValue is a state of an alarm in AWS's words.
+type StateValue string

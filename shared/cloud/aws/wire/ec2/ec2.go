@@ -129,3 +129,53 @@ func (c *Client) StopInstances(ctx context.Context, in *StopInstancesInput) (*St
 	op := wire.Operation{Name: "StopInstances"}
 	return wire.Call[StopInstancesOutput](ctx, c.wire, op, in)
 }
+
+// DescribeCapacityReservations calls DescribeCapacityReservations of EC2.
+func (c *Client) DescribeCapacityReservations(ctx context.Context,
+	in *DescribeCapacityReservationsInput,
+) (*DescribeCapacityReservationsOutput, error) {
+	op := wire.Operation{Name: "DescribeCapacityReservations"}
+	return wire.Call[DescribeCapacityReservationsOutput](ctx, c.wire, op, in)
+}
+
+// DescribeFlowLogs calls DescribeFlowLogs of EC2.
+func (c *Client) DescribeFlowLogs(ctx context.Context, in *DescribeFlowLogsInput) (*DescribeFlowLogsOutput, error) {
+	op := wire.Operation{Name: "DescribeFlowLogs"}
+	return wire.Call[DescribeFlowLogsOutput](ctx, c.wire, op, in)
+}
+
+// DescribeHosts calls DescribeHosts of EC2.
+func (c *Client) DescribeHosts(ctx context.Context, in *DescribeHostsInput) (*DescribeHostsOutput, error) {
+	op := wire.Operation{Name: "DescribeHosts"}
+	return wire.Call[DescribeHostsOutput](ctx, c.wire, op, in)
+}
+
+// DescribeNetworkInterfaces calls DescribeNetworkInterfaces of EC2.
+func (c *Client) DescribeNetworkInterfaces(ctx context.Context,
+	in *DescribeNetworkInterfacesInput,
+) (*DescribeNetworkInterfacesOutput, error) {
+	op := wire.Operation{Name: "DescribeNetworkInterfaces"}
+	return wire.Call[DescribeNetworkInterfacesOutput](ctx, c.wire, op, in)
+}
+
+// DescribeSecurityGroups calls DescribeSecurityGroups of EC2.
+func (c *Client) DescribeSecurityGroups(ctx context.Context,
+	in *DescribeSecurityGroupsInput,
+) (*DescribeSecurityGroupsOutput, error) {
+	op := wire.Operation{Name: "DescribeSecurityGroups"}
+	return wire.Call[DescribeSecurityGroupsOutput](ctx, c.wire, op, in)
+}
+
+// DescribeVpcs calls DescribeVpcs of EC2.
+func (c *Client) DescribeVpcs(ctx context.Context, in *DescribeVpcsInput) (*DescribeVpcsOutput, error) {
+	op := wire.Operation{Name: "DescribeVpcs"}
+	return wire.Call[DescribeVpcsOutput](ctx, c.wire, op, in)
+}
+
+// DescribeVpnConnections calls DescribeVpnConnections of EC2.
+func (c *Client) DescribeVpnConnections(ctx context.Context,
+	in *DescribeVpnConnectionsInput,
+) (*DescribeVpnConnectionsOutput, error) {
+	op := wire.Operation{Name: "DescribeVpnConnections"}
+	return wire.Call[DescribeVpnConnectionsOutput](ctx, c.wire, op, in)
+}

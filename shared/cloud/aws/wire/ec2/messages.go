@@ -30,6 +30,7 @@ type Image struct {
 	BlockDeviceMappings []BlockDeviceMapping `xml:"blockDeviceMapping>item"`
 	CreationDate        *string              `xml:"creationDate"`
 	ImageId             *string              `xml:"imageId"`
+	Public              *bool                `xml:"isPublic"`
 }
 
 // InstanceStatus is a part of responses.
@@ -115,8 +116,12 @@ type Volume struct {
 
 // VpcEndpoint is a part of responses.
 type VpcEndpoint struct {
-	ServiceName *string `xml:"serviceName"`
-	VpcId       *string `xml:"vpcId"`
+	ServiceName     *string         `xml:"serviceName"`
+	State           State           `xml:"state"`
+	SubnetIds       []string        `xml:"subnetIdSet>item"`
+	VpcEndpointId   *string         `xml:"vpcEndpointId"`
+	VpcEndpointType VpcEndpointType `xml:"vpcEndpointType"`
+	VpcId           *string         `xml:"vpcId"`
 }
 
 // Tag is a part of responses.
@@ -345,3 +350,113 @@ const (
 	VolumeStateDeleting  VolumeState = "deleting"
 	VolumeStateInUse     VolumeState = "in-use"
 )
+
+// CapacityReservation is a part of responses.
+type CapacityReservation struct {
+	CapacityReservationId *string                  `xml:"capacityReservationId"`
+	State                 CapacityReservationState `xml:"state"`
+}
+
+// FlowLog is a part of responses.
+type FlowLog struct {
+	ResourceId *string `xml:"resourceId"`
+}
+
+// Host is a part of responses.
+type Host struct {
+	HostId            *string         `xml:"hostId"`
+	HostReservationId *string         `xml:"hostReservationId"`
+	Instances         []HostInstance  `xml:"instances>item"`
+	State             AllocationState `xml:"state"`
+}
+
+// HostInstance is a part of responses.
+type HostInstance struct {
+	InstanceId *string `xml:"instanceId"`
+}
+
+// NetworkInterface is a part of responses.
+type NetworkInterface struct {
+	Groups             []GroupIdentifier      `xml:"groupSet>item"`
+	NetworkInterfaceId *string                `xml:"networkInterfaceId"`
+	RequesterManaged   *bool                  `xml:"requesterManaged"`
+	Status             NetworkInterfaceStatus `xml:"status"`
+	VpcId              *string                `xml:"vpcId"`
+}
+
+// GroupIdentifier is a part of responses.
+type GroupIdentifier struct {
+	GroupId *string `xml:"groupId"`
+}
+
+// SecurityGroup is a part of responses.
+type SecurityGroup struct {
+	GroupId             *string        `xml:"groupId"`
+	GroupName           *string        `xml:"groupName"`
+	IpPermissions       []IpPermission `xml:"ipPermissions>item"`
+	IpPermissionsEgress []IpPermission `xml:"ipPermissionsEgress>item"`
+}
+
+// IpPermission is a part of responses.
+type IpPermission struct {
+	FromPort         *int32            `xml:"fromPort"`
+	IpProtocol       *string           `xml:"ipProtocol"`
+	IpRanges         []IpRange         `xml:"ipRanges>item"`
+	Ipv6Ranges       []Ipv6Range       `xml:"ipv6Ranges>item"`
+	ToPort           *int32            `xml:"toPort"`
+	UserIdGroupPairs []UserIdGroupPair `xml:"groups>item"`
+}
+
+// IpRange is a part of responses.
+type IpRange struct {
+	CidrIp *string `xml:"cidrIp"`
+}
+
+// Ipv6Range is a part of responses.
+type Ipv6Range struct {
+	CidrIpv6 *string `xml:"cidrIpv6"`
+}
+
+// UserIdGroupPair is a part of responses.
+type UserIdGroupPair struct {
+	GroupId *string `xml:"groupId"`
+}
+
+// Vpc is a part of responses.
+type Vpc struct {
+	IsDefault *bool   `xml:"isDefault"`
+	VpcId     *string `xml:"vpcId"`
+}
+
+// VpnConnection is a part of responses.
+type VpnConnection struct {
+	State           VpnState       `xml:"state"`
+	VgwTelemetry    []VgwTelemetry `xml:"vgwTelemetry>item"`
+	VpnConnectionId *string        `xml:"vpnConnectionId"`
+}
+
+// VgwTelemetry is a part of responses.
+type VgwTelemetry struct {
+	Status TelemetryStatus `xml:"status"`
+}
+
+// CapacityReservationState is a state of a capacity reservation, in AWS's words.
+type CapacityReservationState string
+
+// AllocationState is a state of a dedicated host, in AWS's words.
+type AllocationState string
+
+// NetworkInterfaceStatus is a status of a network interface, in AWS's words.
+type NetworkInterfaceStatus string
+
+// VpnState is a state of a VPN connection, in AWS's words.
+type VpnState string
+
+// TelemetryStatus is a status of a tunnel, in AWS's words.
+type TelemetryStatus string
+
+// State is a state of an endpoint, in AWS's words.
+type State string
+
+// VpcEndpointType is a type of endpoint, in AWS's words.
+type VpcEndpointType string

@@ -237,3 +237,119 @@ func (i *DescribeVpcEndpointsInput) PageToken() **string { return &i.NextToken }
 
 // NextPageToken returns the token of the next page, or nil.
 func (o *DescribeVpcEndpointsOutput) NextPageToken() *string { return o.NextToken }
+
+// DescribeCapacityReservationsInput is the request of DescribeCapacityReservations.
+type DescribeCapacityReservationsInput struct {
+	MaxResults *int32  `form:"MaxResults"`
+	NextToken  *string `form:"NextToken"`
+}
+
+// DescribeCapacityReservationsOutput is the response of DescribeCapacityReservations.
+type DescribeCapacityReservationsOutput struct {
+	NextToken            *string               `xml:"nextToken"`
+	CapacityReservations []CapacityReservation `xml:"capacityReservationSet>item"`
+}
+
+// PageToken returns the place of the token that names the page.
+func (i *DescribeCapacityReservationsInput) PageToken() **string { return &i.NextToken }
+
+// NextPageToken returns the token of the next page, or nil.
+func (o *DescribeCapacityReservationsOutput) NextPageToken() *string { return o.NextToken }
+
+// DescribeFlowLogsInput is the request of DescribeFlowLogs.
+type DescribeFlowLogsInput struct {
+	MaxResults *int32  `form:"MaxResults"`
+	NextToken  *string `form:"NextToken"`
+}
+
+// DescribeFlowLogsOutput is the response of DescribeFlowLogs.
+type DescribeFlowLogsOutput struct {
+	NextToken *string   `xml:"nextToken"`
+	FlowLogs  []FlowLog `xml:"flowLogSet>item"`
+}
+
+// PageToken returns the place of the token that names the page.
+func (i *DescribeFlowLogsInput) PageToken() **string { return &i.NextToken }
+
+// NextPageToken returns the token of the next page, or nil.
+func (o *DescribeFlowLogsOutput) NextPageToken() *string { return o.NextToken }
+
+// DescribeHostsInput is the request of DescribeHosts.
+type DescribeHostsInput struct {
+	MaxResults *int32  `form:"MaxResults"`
+	NextToken  *string `form:"NextToken"`
+}
+
+// DescribeHostsOutput is the response of DescribeHosts.
+type DescribeHostsOutput struct {
+	NextToken *string `xml:"nextToken"`
+	Hosts     []Host  `xml:"hostSet>item"`
+}
+
+// PageToken returns the place of the token that names the page.
+func (i *DescribeHostsInput) PageToken() **string { return &i.NextToken }
+
+// NextPageToken returns the token of the next page, or nil.
+func (o *DescribeHostsOutput) NextPageToken() *string { return o.NextToken }
+
+// DescribeNetworkInterfacesInput is the request of DescribeNetworkInterfaces.
+type DescribeNetworkInterfacesInput struct {
+	MaxResults *int32  `form:"MaxResults"`
+	NextToken  *string `form:"NextToken"`
+}
+
+// DescribeNetworkInterfacesOutput is the response of DescribeNetworkInterfaces.
+type DescribeNetworkInterfacesOutput struct {
+	NextToken         *string            `xml:"nextToken"`
+	NetworkInterfaces []NetworkInterface `xml:"networkInterfaceSet>item"`
+}
+
+// PageToken returns the place of the token that names the page.
+func (i *DescribeNetworkInterfacesInput) PageToken() **string { return &i.NextToken }
+
+// NextPageToken returns the token of the next page, or nil.
+func (o *DescribeNetworkInterfacesOutput) NextPageToken() *string { return o.NextToken }
+
+// DescribeSecurityGroupsInput is the request of DescribeSecurityGroups.
+type DescribeSecurityGroupsInput struct {
+	MaxResults *int32  `form:"MaxResults"`
+	NextToken  *string `form:"NextToken"`
+}
+
+// DescribeSecurityGroupsOutput is the response of DescribeSecurityGroups.
+type DescribeSecurityGroupsOutput struct {
+	NextToken      *string         `xml:"nextToken"`
+	SecurityGroups []SecurityGroup `xml:"securityGroupInfo>item"`
+}
+
+// PageToken returns the place of the token that names the page.
+func (i *DescribeSecurityGroupsInput) PageToken() **string { return &i.NextToken }
+
+// NextPageToken returns the token of the next page, or nil.
+func (o *DescribeSecurityGroupsOutput) NextPageToken() *string { return o.NextToken }
+
+// DescribeVpcsInput is the request of DescribeVpcs.
+type DescribeVpcsInput struct {
+	MaxResults *int32  `form:"MaxResults"`
+	NextToken  *string `form:"NextToken"`
+}
+
+// DescribeVpcsOutput is the response of DescribeVpcs.
+type DescribeVpcsOutput struct {
+	NextToken *string `xml:"nextToken"`
+	Vpcs      []Vpc   `xml:"vpcSet>item"`
+}
+
+// PageToken returns the place of the token that names the page.
+func (i *DescribeVpcsInput) PageToken() **string { return &i.NextToken }
+
+// NextPageToken returns the token of the next page, or nil.
+func (o *DescribeVpcsOutput) NextPageToken() *string { return o.NextToken }
+
+// DescribeVpnConnectionsInput is the request of DescribeVpnConnections.
+type DescribeVpnConnectionsInput struct{}
+
+// DescribeVpnConnectionsOutput is the response of DescribeVpnConnections.
+type DescribeVpnConnectionsOutput struct {
+	VpnConnections []VpnConnection `xml:"vpnConnectionSet>item"`
+}

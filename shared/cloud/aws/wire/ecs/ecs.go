@@ -51,3 +51,9 @@ func (c *Client) UpdateService(ctx context.Context, in *UpdateServiceInput) (*Up
 	op := wire.Operation{Name: "UpdateService"}
 	return wire.Call[UpdateServiceOutput](ctx, c.wire, op, in)
 }
+
+// DescribeClusters calls DescribeClusters of ECS.
+func (c *Client) DescribeClusters(ctx context.Context, in *DescribeClustersInput) (*DescribeClustersOutput, error) {
+	op := wire.Operation{Name: "DescribeClusters"}
+	return wire.Call[DescribeClustersOutput](ctx, c.wire, op, in)
+}

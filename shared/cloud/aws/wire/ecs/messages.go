@@ -164,3 +164,20 @@ const (
 const (
 	ServiceFieldTags ServiceField = "TAGS"
 )
+
+// DescribeClustersInput is the request of DescribeClusters.
+type DescribeClustersInput struct {
+	Clusters []string `json:"clusters,omitzero"`
+}
+
+// DescribeClustersOutput is the response of DescribeClusters.
+type DescribeClustersOutput struct {
+	Clusters []Cluster `json:"clusters"`
+}
+
+// Cluster is a part of responses.
+type Cluster struct {
+	ClusterArn                        *string `json:"clusterArn"`
+	RegisteredContainerInstancesCount int32   `json:"registeredContainerInstancesCount"`
+	RunningTasksCount                 int32   `json:"runningTasksCount"`
+}

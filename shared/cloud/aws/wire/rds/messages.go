@@ -214,3 +214,28 @@ func (o *DescribeDBMajorEngineVersionsOutput) NextPageToken() *string { return o
 
 // LifecycleSupportName is a lifecycle support name in AWS's words.
 type LifecycleSupportName string
+
+// DescribeDBSnapshotsInput is the request of DescribeDBSnapshots.
+type DescribeDBSnapshotsInput struct {
+	Marker     *string `form:"Marker"`
+	MaxRecords *int32  `form:"MaxRecords"`
+}
+
+// DescribeDBSnapshotsOutput is the response of DescribeDBSnapshots.
+type DescribeDBSnapshotsOutput struct {
+	DBSnapshots []DBSnapshot `xml:"DBSnapshots>DBSnapshot"`
+	Marker      *string      `xml:"Marker"`
+}
+
+// DBSnapshot is a part of responses.
+type DBSnapshot struct {
+	DBInstanceIdentifier *string `xml:"DBInstanceIdentifier"`
+	DBSnapshotArn        *string `xml:"DBSnapshotArn"`
+	SnapshotType         *string `xml:"SnapshotType"`
+}
+
+// PageToken returns the place of the token that names the page.
+func (i *DescribeDBSnapshotsInput) PageToken() **string { return &i.Marker }
+
+// NextPageToken returns the token of the next page, or nil.
+func (o *DescribeDBSnapshotsOutput) NextPageToken() *string { return o.Marker }

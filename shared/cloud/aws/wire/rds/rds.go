@@ -75,3 +75,11 @@ func (c *Client) StopDBInstance(ctx context.Context, in *StopDBInstanceInput) (*
 	op := wire.Operation{Name: "StopDBInstance"}
 	return wire.Call[StopDBInstanceOutput](ctx, c.wire, op, in)
 }
+
+// DescribeDBSnapshots calls DescribeDBSnapshots of RDS.
+func (c *Client) DescribeDBSnapshots(ctx context.Context,
+	in *DescribeDBSnapshotsInput,
+) (*DescribeDBSnapshotsOutput, error) {
+	op := wire.Operation{Name: "DescribeDBSnapshots"}
+	return wire.Call[DescribeDBSnapshotsOutput](ctx, c.wire, op, in)
+}

@@ -1,5 +1,9 @@
 package workspaces
 
+import (
+	"lamplighter.dev/shared/cloud/aws/wire"
+)
+
 // DescribeWorkspacesInput is the request of DescribeWorkspaces.
 type DescribeWorkspacesInput struct {
 	Limit        *int32   `json:"Limit,omitzero"`
@@ -89,3 +93,19 @@ const (
 	WorkspaceStateTerminating WorkspaceState = "TERMINATING"
 	WorkspaceStateUpdating    WorkspaceState = "UPDATING"
 )
+
+// DescribeWorkspacesConnectionStatusInput is the request of DescribeWorkspacesConnectionStatus.
+type DescribeWorkspacesConnectionStatusInput struct {
+	WorkspaceIds []string `json:"WorkspaceIds,omitzero"`
+}
+
+// DescribeWorkspacesConnectionStatusOutput is the response of DescribeWorkspacesConnectionStatus.
+type DescribeWorkspacesConnectionStatusOutput struct {
+	WorkspacesConnectionStatus []WorkspaceConnectionStatus `json:"WorkspacesConnectionStatus"`
+}
+
+// WorkspaceConnectionStatus is a part of responses.
+type WorkspaceConnectionStatus struct {
+	LastKnownUserConnectionTimestamp *wire.Time `json:"LastKnownUserConnectionTimestamp"`
+	WorkspaceId                      *string    `json:"WorkspaceId"`
+}

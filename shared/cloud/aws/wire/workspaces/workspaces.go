@@ -39,3 +39,11 @@ func (c *Client) StopWorkspaces(ctx context.Context, in *StopWorkspacesInput) (*
 	op := wire.Operation{Name: "StopWorkspaces"}
 	return wire.Call[StopWorkspacesOutput](ctx, c.wire, op, in)
 }
+
+// DescribeWorkspacesConnectionStatus calls DescribeWorkspacesConnectionStatus of WorkSpaces.
+func (c *Client) DescribeWorkspacesConnectionStatus(ctx context.Context,
+	in *DescribeWorkspacesConnectionStatusInput,
+) (*DescribeWorkspacesConnectionStatusOutput, error) {
+	op := wire.Operation{Name: "DescribeWorkspacesConnectionStatus"}
+	return wire.Call[DescribeWorkspacesConnectionStatusOutput](ctx, c.wire, op, in)
+}

@@ -6,7 +6,7 @@ replace lamplighter.dev => ../../../../..
 
 require lamplighter.dev v0.0.0
 
-require github.com/aws/aws-sdk-go-v2 v1.47.6 // indirect
+require github.com/aws/aws-sdk-go-v2 v1.48.0 // indirect
 
 require github.com/aws/aws-sdk-go-v2/credentials v1.20.14 // indirect
 
@@ -62,17 +62,27 @@ require github.com/aws/aws-sdk-go-v2/service/sqs v1.52.9
 
 require github.com/aws/aws-sdk-go-v2/service/synthetics v1.43.0
 
-require github.com/aws/aws-sdk-go-v2/service/workspaces v1.68.3
+require (
+	github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs v1.92.2
+	github.com/aws/aws-sdk-go-v2/service/databasemigrationservice v1.75.9
+	github.com/aws/aws-sdk-go-v2/service/dax v1.29.20
+	github.com/aws/aws-sdk-go-v2/service/directconnect v1.55.8
+	github.com/aws/aws-sdk-go-v2/service/efs v1.41.18
+	github.com/aws/aws-sdk-go-v2/service/fsx v1.74.11
+	github.com/aws/aws-sdk-go-v2/service/secretsmanager v1.51.0
+	github.com/aws/aws-sdk-go-v2/service/transfer v1.72.2
+	github.com/aws/aws-sdk-go-v2/service/workspaces v1.68.3
+)
 
-require github.com/aws/smithy-go v1.28.8 // indirect
+require github.com/aws/smithy-go v1.28.9 // indirect
 
-require github.com/aws/aws-sdk-go-v2/aws/protocol/eventstream v1.7.26 // indirect
+require github.com/aws/aws-sdk-go-v2/aws/protocol/eventstream v1.7.27 // indirect
 
 require github.com/aws/aws-sdk-go-v2/service/internal/s3shared v1.20.9 // indirect
 
-require github.com/aws/aws-sdk-go-v2/internal/configsources v1.5.9 // indirect
+require github.com/aws/aws-sdk-go-v2/internal/configsources v1.5.12 // indirect
 
-require github.com/aws/aws-sdk-go-v2/internal/endpoints/v2 v2.8.9 // indirect
+require github.com/aws/aws-sdk-go-v2/internal/endpoints/v2 v2.8.12 // indirect
 
 require github.com/aws/aws-sdk-go-v2/service/internal/accept-encoding v1.13.24 // indirect
 

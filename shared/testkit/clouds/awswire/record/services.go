@@ -6,15 +6,21 @@ import (
 	sautoscaling "github.com/aws/aws-sdk-go-v2/service/autoscaling"
 	sbcmdataexports "github.com/aws/aws-sdk-go-v2/service/bcmdataexports"
 	scloudwatch "github.com/aws/aws-sdk-go-v2/service/cloudwatch"
+	scloudwatchlogs "github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs"
 	scostandusagereportservice "github.com/aws/aws-sdk-go-v2/service/costandusagereportservice"
 	scostexplorer "github.com/aws/aws-sdk-go-v2/service/costexplorer"
+	sdatabasemigrationservice "github.com/aws/aws-sdk-go-v2/service/databasemigrationservice"
+	sdax "github.com/aws/aws-sdk-go-v2/service/dax"
+	sdirectconnect "github.com/aws/aws-sdk-go-v2/service/directconnect"
 	sec2 "github.com/aws/aws-sdk-go-v2/service/ec2"
 	secr "github.com/aws/aws-sdk-go-v2/service/ecr"
 	secs "github.com/aws/aws-sdk-go-v2/service/ecs"
+	sefs "github.com/aws/aws-sdk-go-v2/service/efs"
 	seks "github.com/aws/aws-sdk-go-v2/service/eks"
 	selasticache "github.com/aws/aws-sdk-go-v2/service/elasticache"
 	selasticloadbalancing "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancing"
 	selasticloadbalancingv2 "github.com/aws/aws-sdk-go-v2/service/elasticloadbalancingv2"
+	sfsx "github.com/aws/aws-sdk-go-v2/service/fsx"
 	slambda "github.com/aws/aws-sdk-go-v2/service/lambda"
 	slightsail "github.com/aws/aws-sdk-go-v2/service/lightsail"
 	sopensearch "github.com/aws/aws-sdk-go-v2/service/opensearch"
@@ -25,8 +31,10 @@ import (
 	sresourcegroupstaggingapi "github.com/aws/aws-sdk-go-v2/service/resourcegroupstaggingapi"
 	ss3control "github.com/aws/aws-sdk-go-v2/service/s3control"
 	ssagemaker "github.com/aws/aws-sdk-go-v2/service/sagemaker"
+	ssecretsmanager "github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	ssqs "github.com/aws/aws-sdk-go-v2/service/sqs"
 	ssynthetics "github.com/aws/aws-sdk-go-v2/service/synthetics"
+	stransfer "github.com/aws/aws-sdk-go-v2/service/transfer"
 	sworkspaces "github.com/aws/aws-sdk-go-v2/service/workspaces"
 
 	napplicationautoscaling "lamplighter.dev/shared/cloud/aws/wire/applicationautoscaling"
@@ -34,15 +42,21 @@ import (
 	nautoscaling "lamplighter.dev/shared/cloud/aws/wire/autoscaling"
 	nbcmdataexports "lamplighter.dev/shared/cloud/aws/wire/bcmdataexports"
 	ncloudwatch "lamplighter.dev/shared/cloud/aws/wire/cloudwatch"
+	ncloudwatchlogs "lamplighter.dev/shared/cloud/aws/wire/cloudwatchlogs"
 	ncostandusagereportservice "lamplighter.dev/shared/cloud/aws/wire/costandusagereportservice"
 	ncostexplorer "lamplighter.dev/shared/cloud/aws/wire/costexplorer"
+	ndatabasemigrationservice "lamplighter.dev/shared/cloud/aws/wire/databasemigrationservice"
+	ndax "lamplighter.dev/shared/cloud/aws/wire/dax"
+	ndirectconnect "lamplighter.dev/shared/cloud/aws/wire/directconnect"
 	nec2 "lamplighter.dev/shared/cloud/aws/wire/ec2"
 	necr "lamplighter.dev/shared/cloud/aws/wire/ecr"
 	necs "lamplighter.dev/shared/cloud/aws/wire/ecs"
+	nefs "lamplighter.dev/shared/cloud/aws/wire/efs"
 	neks "lamplighter.dev/shared/cloud/aws/wire/eks"
 	nelasticache "lamplighter.dev/shared/cloud/aws/wire/elasticache"
 	nelasticloadbalancing "lamplighter.dev/shared/cloud/aws/wire/elasticloadbalancing"
 	nelasticloadbalancingv2 "lamplighter.dev/shared/cloud/aws/wire/elasticloadbalancingv2"
+	nfsx "lamplighter.dev/shared/cloud/aws/wire/fsx"
 	nlambda "lamplighter.dev/shared/cloud/aws/wire/lambda"
 	nlightsail "lamplighter.dev/shared/cloud/aws/wire/lightsail"
 	nopensearch "lamplighter.dev/shared/cloud/aws/wire/opensearch"
@@ -53,8 +67,10 @@ import (
 	nresourcegroupstaggingapi "lamplighter.dev/shared/cloud/aws/wire/resourcegroupstaggingapi"
 	ns3control "lamplighter.dev/shared/cloud/aws/wire/s3control"
 	nsagemaker "lamplighter.dev/shared/cloud/aws/wire/sagemaker"
+	nsecretsmanager "lamplighter.dev/shared/cloud/aws/wire/secretsmanager"
 	nsqs "lamplighter.dev/shared/cloud/aws/wire/sqs"
 	nsynthetics "lamplighter.dev/shared/cloud/aws/wire/synthetics"
+	ntransfer "lamplighter.dev/shared/cloud/aws/wire/transfer"
 	nworkspaces "lamplighter.dev/shared/cloud/aws/wire/workspaces"
 )
 
@@ -83,7 +99,10 @@ func listServices() []service {
 			"bcmdataexports", sbcmdataexports.NewFromConfig, nbcmdataexports.NewFromConfig,
 			[]string{"GetExport", "ListExports"},
 		},
-		{"cloudwatch", scloudwatch.NewFromConfig, ncloudwatch.NewFromConfig, []string{"GetMetricData"}},
+		{
+			"cloudwatch", scloudwatch.NewFromConfig, ncloudwatch.NewFromConfig,
+			[]string{"DescribeAlarms", "GetMetricData"},
+		},
 		{
 			"costandusagereportservice", scostandusagereportservice.NewFromConfig,
 			ncostandusagereportservice.NewFromConfig,
@@ -91,12 +110,47 @@ func listServices() []service {
 		},
 		{"costexplorer", scostexplorer.NewFromConfig, ncostexplorer.NewFromConfig, []string{"GetCostAndUsage"}},
 		{
+			"efs", sefs.NewFromConfig, nefs.NewFromConfig,
+			[]string{"DescribeFileSystems"},
+		},
+		{
+			"fsx", sfsx.NewFromConfig, nfsx.NewFromConfig,
+			[]string{"DescribeFileSystems"},
+		},
+		{
+			"cloudwatchlogs", scloudwatchlogs.NewFromConfig, ncloudwatchlogs.NewFromConfig,
+			[]string{"DescribeLogGroups"},
+		},
+		{
+			"secretsmanager", ssecretsmanager.NewFromConfig, nsecretsmanager.NewFromConfig,
+			[]string{"ListSecrets"},
+		},
+		{
+			"databasemigrationservice", sdatabasemigrationservice.NewFromConfig,
+			ndatabasemigrationservice.NewFromConfig,
+			[]string{"DescribeReplicationInstances", "DescribeReplicationTasks"},
+		},
+		{
+			"directconnect", sdirectconnect.NewFromConfig, ndirectconnect.NewFromConfig,
+			[]string{"DescribeConnections", "DescribeVirtualInterfaces"},
+		},
+		{
+			"transfer", stransfer.NewFromConfig, ntransfer.NewFromConfig,
+			[]string{"ListServers"},
+		},
+		{
+			"dax", sdax.NewFromConfig, ndax.NewFromConfig,
+			[]string{"DescribeClusters"},
+		},
+		{
 			"ec2", sec2.NewFromConfig, nec2.NewFromConfig,
 			[]string{
-				"DescribeAddresses", "DescribeFastSnapshotRestores", "DescribeImages", "DescribeInstanceStatus",
-				"DescribeInstanceTypes", "DescribeInstances", "DescribeNatGateways", "DescribeRegions",
-				"DescribeRouteTables", "DescribeSnapshots", "DescribeSpotInstanceRequests", "DescribeSubnets",
-				"DescribeVolumes", "DescribeVpcEndpoints", "StartInstances", "StopInstances",
+				"DescribeAddresses", "DescribeCapacityReservations", "DescribeFastSnapshotRestores",
+				"DescribeFlowLogs", "DescribeHosts", "DescribeImages", "DescribeInstanceStatus",
+				"DescribeInstanceTypes", "DescribeInstances", "DescribeNatGateways", "DescribeNetworkInterfaces",
+				"DescribeRegions", "DescribeRouteTables", "DescribeSecurityGroups", "DescribeSnapshots",
+				"DescribeSpotInstanceRequests", "DescribeSubnets", "DescribeVolumes", "DescribeVpcEndpoints",
+				"DescribeVpcs", "DescribeVpnConnections", "StartInstances", "StopInstances",
 			},
 		},
 		{
@@ -107,7 +161,10 @@ func listServices() []service {
 		},
 		{
 			"ecs", secs.NewFromConfig, necs.NewFromConfig,
-			[]string{"DescribeServices", "DescribeTaskDefinition", "ListClusters", "ListServices", "UpdateService"},
+			[]string{
+				"DescribeClusters", "DescribeServices", "DescribeTaskDefinition", "ListClusters", "ListServices",
+				"UpdateService",
+			},
 		},
 		{
 			"eks", seks.NewFromConfig, neks.NewFromConfig,
@@ -158,7 +215,8 @@ func listServices() []service {
 			"rds", srds.NewFromConfig, nrds.NewFromConfig,
 			[]string{
 				"DescribeBlueGreenDeployments", "DescribeDBClusters", "DescribeDBInstances",
-				"DescribeDBMajorEngineVersions", "StartDBCluster", "StartDBInstance", "StopDBCluster", "StopDBInstance",
+				"DescribeDBMajorEngineVersions", "DescribeDBSnapshots", "StartDBCluster", "StartDBInstance",
+				"StopDBCluster", "StopDBInstance",
 			},
 		},
 		{
@@ -189,7 +247,9 @@ func listServices() []service {
 		},
 		{
 			"workspaces", sworkspaces.NewFromConfig, nworkspaces.NewFromConfig,
-			[]string{"DescribeWorkspaces", "StartWorkspaces", "StopWorkspaces"},
+			[]string{
+				"DescribeWorkspaces", "DescribeWorkspacesConnectionStatus", "StartWorkspaces", "StopWorkspaces",
+			},
 		},
 	}
 }

@@ -104,8 +104,8 @@ func TestTest_OnSimulatedBillsTheBestLevelGainsMost(t *testing.T) {
 		best := resultOf(got, Best)
 		for _, o := range got.Results {
 			if o.Level != Best && (best.Gain.Cmp(o.Gain) <= 0 || best.Regret.Cmp(o.Regret) >= 0) {
-				t.Errorf("%s: best gains %s with a regret of %s, %s %s and %s", account, best.Gain, best.Regret, o.Level,
-					o.Gain, o.Regret)
+				t.Errorf("%s: best gains %s with a regret of %s, %s %s and %s", account, best.Gain, best.Regret,
+					o.Level, o.Gain, o.Regret)
 			}
 			fmt.Fprintf(&b, "| %s | %s | %d | %s | %s | %s | %d |\n", account, rate.Fixed(4), got.Months, o.Level,
 				o.Gain.Fixed(2), o.Regret.Fixed(2), o.Losses)
@@ -129,7 +129,8 @@ func checkPage(t *testing.T, table string) {
 		t.Fatalf("%s has no marks %q and %q", path, begin, end)
 	}
 	if *update {
-		if err = os.WriteFile(path, []byte(before+begin+table+end+after), 0o644); err != nil { //nolint:gosec // a page for everybody
+		next := []byte(before + begin + table + end + after)
+		if err = os.WriteFile(path, next, 0o644); err != nil { //nolint:gosec // a page for everybody
 			t.Fatal(err)
 		}
 		return

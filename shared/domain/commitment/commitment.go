@@ -1,6 +1,6 @@
 // Package commitment computes what a commitment to spend would save: a savings plan, a reservation or a committed use
-// discount. It knows three levels of commitment, tests them on the past, and never buys anything. It has no store and no
-// cloud's SDK. docs/commitments.md explains the formulas with an example.
+// discount. It knows three levels of commitment, tests them on the past, and never buys anything. It has no store and
+// no cloud's SDK. docs/commitments.md explains the formulas with an example.
 package commitment
 
 import (
@@ -116,8 +116,8 @@ func sorted(costs []money.Amount) []money.Amount {
 	return out
 }
 
-// Quantile returns the smallest cost that at least a share q of the costs do not exceed; 0 of no costs, or for q of 0 or
-// less. The costs are in ascending order.
+// Quantile returns the smallest cost that at least a share q of the costs do not exceed; 0 of no costs, or for q of 0
+// or less. The costs are in ascending order.
 func Quantile(ascending []money.Amount, q money.Amount) money.Amount {
 	n := len(ascending)
 	if n == 0 || q.Sign() <= 0 {

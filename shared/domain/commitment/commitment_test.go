@@ -120,7 +120,8 @@ func TestAdvise_OnTheExampleOfThePage(t *testing.T) {
 		Scope: Scope{Provider: "aws", Product: "compute"},
 		Use:   daysOf(390, func(d int) money.Amount { return week[d%7] }), Waste: usd("365"),
 		Offers: []Offer{
-			{Plan, 3, AllUpfront, usd("0.5"), "prices 2026-03-01"}, {Plan, 1, NoUpfront, usd("0.72"), "prices 2026-03-01"},
+			{Plan, 3, AllUpfront, usd("0.5"), "prices 2026-03-01"},
+			{Plan, 1, NoUpfront, usd("0.72"), "prices 2026-03-01"},
 		},
 	}
 	a, why, err := Advise(&c)

@@ -26,7 +26,8 @@ func TestRecommendations_ShowTheLevelsOfACommitment(t *testing.T) {
 			},
 			{
 				Offer: commitment.Offer{
-					Kind: commitment.Reservation, Years: 3, Payment: commitment.AllUpfront, Rate: usd("0.5"), Source: "prices",
+					Kind: commitment.Reservation, Years: 3, Payment: commitment.AllUpfront, Rate: usd("0.5"),
+					Source: "prices",
 				},
 				Levels: []commitment.Level{{
 					Name: commitment.Best, Hourly: usd("9.5"), Commitment: usd("4.75"), Upfront: usd("124830"),

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"lamplighter.dev/shared/domain/bill"
-	"lamplighter.dev/shared/domain/commitment"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/rule/condition"
 	"lamplighter.dev/shared/foundation/money"
@@ -135,39 +134,6 @@ func (u *committedUse) coverage() (any, condition.Reason) {
 		return nil, unpriced
 	}
 	return u.listCommitted.Float64() / u.list.Float64() * 100, ""
-}
-
-// rateOf returns what the use under commitments costs for each USD of its public price. It returns false if there is
-// none, or the bill does not show it.
-func rateOf(uses ...*committedUse) (money.Amount, bool) {
-	var paid, list money.Amount
-	for _, u := range uses {
-		if !u.some || u.unlistedCommitted {
-			continue
-		}
-		paid, list = paid.Add(u.committed), list.Add(u.listCommitted)
-	}
-	if paid.Sign() <= 0 || paid.Cmp(list) >= 0 {
-		return money.Amount{}, false
-	}
-	return paid.MulDiv(money.FromInt(1), list).Round(6), true
-}
-
-// offersOf returns the offers for a product whose rates are known: what the account pays under its present commitments,
-// or else what the organization's accounts together pay. Bills do not name the term nor the payment.
-func (b *bills) offersOf(account string, p *product) []commitment.Offer {
-	rate, known := rateOf(b.accounts[account].useOf(p))
-	if !known {
-		var all []*committedUse
-		for _, f := range b.accounts {
-			all = append(all, f.useOf(p))
-		}
-		rate, known = rateOf(all...)
-	}
-	if !known {
-		return nil
-	}
-	return []commitment.Offer{{Kind: p.kind, Rate: rate, Source: commitment.FromBill}}
 }
 
 // lastDeliveries returns the last delivery of each account that the periods bill.

@@ -3,6 +3,7 @@ package recommender
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -185,7 +186,7 @@ func (e *evaluation) evaluateAccount(r *record) error {
 	if err = e.evaluateRules(of, s, r.Content); err != nil {
 		return err
 	}
-	return e.in.commitments.err
+	return errors.Join(e.in.commitments.err, e.in.tables.err)
 }
 
 // accountRecord returns an account as a subject.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/commitment"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/recommendation"
@@ -19,12 +20,6 @@ const committedDays = 395
 
 // maxScopes is how many scopes a recommendation shows, those with the largest gain.
 const maxScopes = 10
-
-// eligibleUse is the cost on demand of a resource that a commitment could cover, on the last 30 settled days.
-type eligibleUse struct {
-	uid, kind, region string
-	days              money.Series
-}
 
 // commitments advise on the commitments of accounts in one pass. The 13 months of an account are read when a rule first
 // needs them: neither for an account without eligible use nor for one whose discounts are unknown.
@@ -74,18 +69,17 @@ func (s *subject) adviceOn(p *product) advice {
 }
 
 func (s *subject) advise(p *product) (out advice) {
-	offers := s.bills.offersOf(s.CloudAccountID, p)
 	switch {
 	case s.bills.from[s.CloudAccountID].IsZero():
 		return advice{why: unbilled}
 	case s.onDemandOf(p).IsZero():
 		return advice{}
-	case len(offers) == 0:
+	case len(s.offersOf(p, scope{})) == 0:
 		return advice{why: condition.Reason(commitment.UnknownDiscount)}
 	}
 	cases := s.casesOf(p)
 	for i := range cases {
-		cases[i].Offers = offers
+		cases[i].Offers = s.offersOf(p, scope{cases[i].Scope.Region, cases[i].Scope.Family})
 		a, why, err := commitment.Advise(&cases[i])
 		if err != nil || why != "" {
 			s.commitments.fail(err)
@@ -156,7 +150,7 @@ func (s *subject) familyCases(p *product) []commitment.Case {
 	var out []commitment.Case
 	for i := range s.bills.eligible[s.CloudAccountID] {
 		u := &s.bills.eligible[s.CloudAccountID][i]
-		at := scope{u.region, familyOf(s.classes[u.uid])}
+		at := scope{u.region, cloud.FamilyOf(s.classes[u.uid])}
 		if !p.covers(u.kind) || at.family == "" || seen[at] {
 			continue
 		}
@@ -170,6 +164,11 @@ func (s *subject) familyCases(p *product) []commitment.Case {
 
 // scope is a region and a family; an empty one does not narrow.
 type scope struct{ region, family string }
+
+// contains reports whether a resource of a region and a family is in the scope.
+func (s scope) contains(region, family string) bool {
+	return (s.region == "" || s.region == region) && (s.family == "" || s.family == family)
+}
 
 // scopedCase is a case, and the part of its billed use that is eligible.
 type scopedCase struct {
@@ -191,60 +190,6 @@ func (s *subject) newCase(p *product, at scope) scopedCase {
 		out.Waste = out.Waste.MulDiv(eligible, whole)
 	}
 	return out
-}
-
-// eligibleDays returns the eligible use of a product in a scope on the last 30 settled days. Of a machine whose price is
-// known, a day is at most 24 hours of what a stop saves: its storage and its traffic are not covered by commitments.
-func (s *subject) eligibleDays(p *product, at scope) []money.Amount {
-	out := make([]money.Amount, billedDays)
-	for i := range s.bills.eligible[s.CloudAccountID] {
-		u := &s.bills.eligible[s.CloudAccountID][i]
-		if !p.covers(u.kind) || at.region != "" && u.region != at.region ||
-			at.family != "" && familyOf(s.classes[u.uid]) != at.family {
-			continue
-		}
-		most, priced := s.rates(u.uid).Saved(day)
-		for d := range out {
-			amount := positive(u.days.At(d))
-			if priced && amount.Cmp(most) > 0 {
-				amount = most
-			}
-			out[d].Increase(&amount)
-		}
-	}
-	return out
-}
-
-// billedUse returns the cost on demand of a product in a region on the last 30 settled days.
-func (s *subject) billedUse(p *product, region string) (sum money.Amount) {
-	for i := range s.bills.eligible[s.CloudAccountID] {
-		u := &s.bills.eligible[s.CloudAccountID][i]
-		if !p.covers(u.kind) || region != "" && u.region != region {
-			continue
-		}
-		for d := range u.days.Len() {
-			sum = sum.Add(positive(u.days.At(d)))
-		}
-	}
-	return sum
-}
-
-// onDemandOf returns the eligible use of a product on the last 30 settled days.
-func (s *subject) onDemandOf(p *product) money.Amount {
-	return money.Sum(s.eligibleDays(p, scope{})...)
-}
-
-// wasteOf returns the waste in the use of a product in a region, in USD a month.
-func (s *subject) wasteOf(p *product, region string) (sum money.Amount) {
-	if s.commitments.waste == nil {
-		return sum
-	}
-	for _, w := range s.commitments.waste() {
-		if w.CloudAccountID == s.CloudAccountID && p.covers(w.ResourceType) && (region == "" || w.Region == region) {
-			sum = sum.Add(w.USD)
-		}
-	}
-	return sum
 }
 
 // pastUse is the cost on demand of an account's committable types in 13 months, by type and region.

@@ -166,18 +166,6 @@ func TestEvaluate_ReadsThirteenMonthsWithFewUnits(t *testing.T) {
 	}
 }
 
-func TestFamilyOf_IsWhatAReservationCanChangeIn(t *testing.T) {
-	for class, want := range map[string]string{
-		"m5.large": "m5", "db.r5.2xlarge": "db.r5", "cache.t4g.micro": "cache.t4g", "r5.large.search": "r5",
-		"ra3.4xlarge": "ra3", "Standard_D4s_v5": "Dsv5", "Standard_E8-4ads_v5": "Eadsv5", "Standard_B2s": "Bs",
-		"db.serverless": "", "Basic": "", "": "",
-	} {
-		if got := familyOf(class); got != want {
-			t.Errorf("%q is of %q, want %q", class, got, want)
-		}
-	}
-}
-
 // reserved gives the account of a subject use on demand of resources by day, and a rate on the bill.
 func (s *subject) reserved(p *product, use map[string]eligibleUse) {
 	s.bills.from["ca_1"] = savingsNow.Truncate(day).AddDate(0, 0, -billedDays-2)

@@ -1,9 +1,7 @@
 package recommender
 
 import (
-	"regexp"
 	"slices"
-	"strings"
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/commitment"
@@ -18,6 +16,7 @@ type product struct {
 	rules    []string // that recommend to buy it
 	regional bool     // a commitment is for one region
 	families bool     // a commitment is for one family of machines in one region
+	listed   string   // the group of its rates in public prices (cloud.CommitmentRate); empty: there are none
 }
 
 // products are the commitments that rules recommend.
@@ -28,20 +27,20 @@ var products = []product{
 	},
 	{
 		name: "databases", subject: "aws-account", kind: commitment.Reservation, types: []string{cloud.AWSRDS},
-		rules: []string{"aws-account-rds-reserved"}, families: true,
+		rules: []string{"aws-account-rds-reserved"}, families: true, listed: "rds",
 	},
 	{
 		name: "caches", subject: "aws-account", kind: commitment.Reservation,
 		types: []string{"aws-elasticache", "aws-memorydb"}, rules: []string{"aws-account-cache-reserved"},
-		families: true,
+		families: true, listed: "elasticache",
 	},
 	{
 		name: "search", subject: "aws-account", kind: commitment.Reservation, types: []string{"aws-opensearch"},
-		rules: []string{"aws-account-search-reserved"}, families: true,
+		rules: []string{"aws-account-search-reserved"}, families: true, listed: "opensearch",
 	},
 	{
 		name: "warehouses", subject: "aws-account", kind: commitment.Reservation, types: []string{"aws-redshift"},
-		rules: []string{"aws-account-redshift-reserved"}, families: true,
+		rules: []string{"aws-account-redshift-reserved"}, families: true, listed: "redshift",
 	},
 	{
 		name: "machine learning", subject: "aws-account", kind: commitment.Plan,
@@ -53,11 +52,12 @@ var products = []product{
 	{
 		name: "compute", subject: "azure-subscription", kind: commitment.Plan,
 		types: []string{"azure-vm", "azure-vmss", "azure-appserviceplan", "azure-containerapp"},
-		rules: []string{"azure-subscription-savings-plan"},
+		rules: []string{"azure-subscription-savings-plan"}, listed: "vm",
 	},
 	{
 		name: "machines", subject: "azure-subscription", kind: commitment.Reservation,
-		types: []string{"azure-vm", "azure-vmss"}, rules: []string{"azure-subscription-vm-reserved"}, families: true,
+		types: []string{"azure-vm", "azure-vmss"}, rules: []string{"azure-subscription-vm-reserved"},
+		families: true, listed: "vm",
 	},
 	{
 		name: "databases", subject: "azure-subscription", kind: commitment.Reservation,
@@ -112,26 +112,4 @@ func (p *product) covers(kind string) bool { return slices.Contains(p.types, kin
 // isCommittable reports whether any commitment covers the use of a type.
 func isCommittable(kind string) bool {
 	return slices.ContainsFunc(products, func(p product) bool { return p.covers(kind) })
-}
-
-// azureFamily are the parts of a size of Azure that name its family: Standard_D4s_v5 is of Dsv5.
-var azureFamily = regexp.MustCompile(`^Standard_([A-Z]+)[0-9]+(?:-[0-9]+)?([a-z]*)(?:_(v[0-9]+))?$`)
-
-// familyOf returns the family of a class of machines, in which a reservation can change its size; "" if the class does
-// not show it.
-func familyOf(class string) string {
-	if m := azureFamily.FindStringSubmatch(class); m != nil {
-		return m[1] + m[2] + m[3]
-	}
-	parts := strings.Split(class, ".")
-	switch {
-	case len(parts) < 2:
-		return ""
-	case parts[0] == "db" || parts[0] == "cache":
-		if len(parts) < 3 {
-			return ""
-		}
-		return parts[0] + "." + parts[1]
-	}
-	return parts[0]
 }

@@ -4,7 +4,6 @@ import (
 	"flag"
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,6 +17,7 @@ import (
 	"lamplighter.dev/shared/domain/billfile"
 	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/money"
+	"lamplighter.dev/shared/testkit/seed"
 	"lamplighter.dev/shared/testkit/tabletest"
 )
 
@@ -142,7 +142,7 @@ func checkPage(t *testing.T, table string) {
 
 // No strategy gains more than the one that knew each month before, and none gains nothing.
 func TestTest_RegretIsWhatKnowledgeWouldHaveGained(t *testing.T) {
-	r := rand.New(rand.NewPCG(13, 30))
+	r := seed.Random(t)
 	for n := range 300 {
 		use := daysOf(120+r.IntN(280), func(int) money.Amount { return money.FromScaled(r.Int64N(10_000), 2) })
 		o := Offer{Kind: Plan, Rate: money.FromScaled(30+r.Int64N(60), 2)}

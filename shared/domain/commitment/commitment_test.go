@@ -8,6 +8,7 @@ import (
 
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/money"
+	"lamplighter.dev/shared/testkit/seed"
 )
 
 func usd(s string) money.Amount { return money.MustParse(s) }
@@ -54,7 +55,7 @@ func candidates(of []money.Amount) []money.Amount {
 
 // The best level by search over all levels has the gain of the quantile of the discount, in 10,000 random series.
 func TestBestLevel_IsTheQuantileOfTheDiscount(t *testing.T) {
-	r := rand.New(rand.NewPCG(28, 72))
+	r := seed.Random(t)
 	for n := range 10_000 {
 		use, rate := randomCosts(r), money.FromScaled(1+r.Int64N(99), 2)
 		level := BestLevel(use, rate)
@@ -77,7 +78,7 @@ func TestBestLevel_IsTheQuantileOfTheDiscount(t *testing.T) {
 // The gain of a level is never more than the discount on the covered use, never less than the loss of the whole
 // commitment, and exactly additive over periods.
 func TestGain_IsBoundedAndAdditive(t *testing.T) {
-	r := rand.New(rand.NewPCG(9, 1))
+	r := seed.Random(t)
 	for n := range 3000 {
 		use, rate := randomCosts(r), money.FromScaled(1+r.Int64N(99), 2)
 		level := money.FromScaled(r.Int64N(2000), 2)
@@ -232,7 +233,7 @@ func TestUse_LessDeductsWasteFromEachPeriod(t *testing.T) {
 
 // Hours of a day at even cost and the day itself have the same levels.
 func TestAdvise_IsTheSameOfEvenHoursAndOfTheirDays(t *testing.T) {
-	r := rand.New(rand.NewPCG(2, 4))
+	r := seed.Random(t)
 	daily := daysOf(150, func(int) money.Amount { return money.FromScaled(24*(1000+r.Int64N(500)), 2) })
 	hourly := Use{Basis: Hourly, From: daily.From}
 	for _, d := range daily.Cost {

@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strconv"
 	"testing"
@@ -14,6 +13,7 @@ import (
 	"lamplighter.dev/shared/domain/recommendation"
 	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/foundation/money"
+	"lamplighter.dev/shared/testkit/seed"
 )
 
 // march is the first day of the ledgers of these tests.
@@ -138,7 +138,7 @@ func TestLedger_OneFallOfTheCostCountsOnce(t *testing.T) {
 
 // Whatever was stopped and applied, the ledger of a resource is at most what it cost before: without our stops.
 func TestLedger_OfAResourceNeverExceedsItsCostBefore(t *testing.T) {
-	r := rand.New(rand.NewPCG(4, 7))
+	r := seed.Random(t)
 	counted := 0
 	for n := range 2000 {
 		var changes []execution.StateChange

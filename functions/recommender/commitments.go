@@ -68,7 +68,7 @@ func (s *subject) adviceOn(p *product) advice {
 	return known
 }
 
-func (s *subject) advise(p *product) (out advice) {
+func (s *subject) advise(p *product) advice {
 	switch {
 	case s.bills.from[s.CloudAccountID].IsZero():
 		return advice{why: unbilled}
@@ -77,29 +77,33 @@ func (s *subject) advise(p *product) (out advice) {
 	case len(s.offersOf(p, scope{})) == 0:
 		return advice{why: condition.Reason(commitment.UnknownDiscount)}
 	}
+	out := advice{why: unknownValue} // no resource shows its family
 	cases := s.casesOf(p)
 	for i := range cases {
-		cases[i].Offers = s.offersOf(p, scope{cases[i].Scope.Region, cases[i].Scope.Family})
-		a, why, err := commitment.Advise(&cases[i])
-		if err != nil || why != "" {
-			s.commitments.fail(err)
-			out.why = condition.Reason(why)
-			continue
-		}
-		out.scopes = append(out.scopes, a)
-		last := cases[i].Use.Cost[max(0, len(cases[i].Use.Cost)-billedDays):]
-		out.month = out.month.Add(money.Sum(last...))
+		s.addScope(&out, p, &cases[i])
 	}
 	if len(out.scopes) > 0 {
 		out.why = ""
-	} else if out.why == "" {
-		out.why = unknownValue // no resource shows its family
 	}
 	slices.SortStableFunc(out.scopes, func(a, b commitment.Advice) int {
 		return cmp.Or(b.Gain().Cmp(a.Gain()), cmp.Compare(a.Region+a.Family, b.Region+b.Family))
 	})
 	out.scopes = out.scopes[:min(len(out.scopes), maxScopes)]
 	return out
+}
+
+// addScope adds the advice on a case, or the reason why there is none.
+func (s *subject) addScope(out *advice, p *product, c *commitment.Case) {
+	c.Offers = s.offersOf(p, scope{c.Scope.Region, c.Scope.Family})
+	a, why, err := commitment.Advise(c)
+	if err != nil || why != "" {
+		s.commitments.fail(err)
+		out.why = condition.Reason(why)
+		return
+	}
+	out.scopes = append(out.scopes, a)
+	last := c.Use.Cost[max(0, len(c.Use.Cost)-billedDays):]
+	out.month = out.month.Add(money.Sum(last...))
 }
 
 func (c *commitments) fail(err error) {

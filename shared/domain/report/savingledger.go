@@ -175,26 +175,17 @@ func (l *ledger) addLinesOf(uid string, lines []ledgerLine) {
 	counted := make([]money.Amount, len(l.out.Days)) // by day
 	for i := range lines {
 		one := &lines[i]
-		out := SavingLine{
-			ResourceUID: uid, ResourceName: one.ResourceName, ResourceType: one.ResourceType,
-			From: clock.Latest(one.From, l.from), To: clock.Earliest(one.end, l.until),
-			Hourly: one.Share(time.Hour), Recommendation: &one.LedgerLine,
-		}
-		if res := l.known[uid]; res != nil {
-			out.ResourceName = res.Name
-		}
+		out := l.newLine(one)
 		left := one.Unexplained().MulInt(recommendation.LedgerDays).DivInt(recommendation.ComparedDays)
 		for at := one.From; at.Before(out.To); at = at.AddDate(0, 0, 1) {
 			share, runs := l.shareOf(one, at)
-			if share.Cmp(left) > 0 {
-				share = left
-			}
+			share = least(share, left)
 			left = left.Sub(share)
-			d := int(at.Sub(l.from) / day)
 			if at.Before(l.from) || share.IsZero() {
 				continue
 			}
-			share = least(share, l.room(lines, at).Sub(counted[d]))
+			d := int(at.Sub(l.from) / day)
+			share = least(share, l.room(uid, lines, at).Sub(counted[d]))
 			counted[d].Increase(&share)
 			l.out.Days[d].Increase(&share)
 			out.Amount, out.Counted = out.Amount.Add(share), out.Counted+runs
@@ -203,6 +194,19 @@ func (l *ledger) addLinesOf(uid string, lines []ledgerLine) {
 			l.out.Lines = append(l.out.Lines, out)
 		}
 	}
+}
+
+// newLine returns the line of a recommendation without its amount.
+func (l *ledger) newLine(one *ledgerLine) SavingLine {
+	out := SavingLine{
+		ResourceUID: one.ResourceUID, ResourceName: one.ResourceName, ResourceType: one.ResourceType,
+		From: clock.Latest(one.From, l.from), To: clock.Earliest(one.end, l.until),
+		Hourly: one.Share(time.Hour), Recommendation: &one.LedgerLine,
+	}
+	if res := l.known[one.ResourceUID]; res != nil {
+		out.ResourceName = res.Name
+	}
+	return out
 }
 
 // shareOf returns the saving of a line on a day, and the time of the day that it counts: without stops.
@@ -222,13 +226,12 @@ func (l *ledger) stopped(uid string, from, to time.Time) (sum time.Duration) {
 
 // room returns what recommendations can have saved at a resource on a day: its largest cost before one of them, less
 // the savings of its stops on that day.
-func (l *ledger) room(lines []ledgerLine, at time.Time) (most money.Amount) {
+func (l *ledger) room(uid string, lines []ledgerLine, at time.Time) (most money.Amount) {
 	for i := range lines {
 		if one := &lines[i]; !at.Before(one.From) && at.Before(one.end) && one.Most(day).Cmp(most) > 0 {
 			most = one.Most(day)
 		}
 	}
-	uid := lines[0].ResourceUID
 	if l.known[uid] != nil {
 		saved, _ := l.rateOf(uid).Saved(l.stopped(uid, at, at.Add(day)))
 		most = most.Sub(saved)

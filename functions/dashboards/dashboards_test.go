@@ -276,7 +276,7 @@ func TestDashboards_PresetsAnswerWithoutAnyData(t *testing.T) {
 // limits are the numbers measured when this was written.
 func TestDashboards_DataTakesFewRoundTrips(t *testing.T) {
 	f := newFixture(t)
-	for preset, most := range map[string]int{"executive": 12, "engineering": 10, "finops": 14, "operations": 7} {
+	for preset, most := range map[string]int{"executive": 13, "engineering": 10, "finops": 15, "operations": 7} {
 		f.Call(ada, "GET /dashboards/"+preset+"/data").Want(http.StatusOK)
 		f.Call(ada, "GET /dashboards/"+preset+"/data").AtMost(most)
 	}

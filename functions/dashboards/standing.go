@@ -109,7 +109,7 @@ func (p *page) realized(ctx context.Context, q *WidgetQuery) (*WidgetSavings, er
 		return nil, err
 	}
 	return &WidgetSavings{
-		from.Format(time.DateOnly), to.Format(time.DateOnly), got.Total().Fixed(2), len(got.Lines),
+		from.Format(time.DateOnly), to.Format(time.DateOnly), got.Total().Fixed(2), got.Stops(),
 		got.WithoutRate,
 	}, nil
 }

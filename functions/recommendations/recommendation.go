@@ -28,7 +28,9 @@ type RecommendationDetail struct {
 	Reopened      int                      `json:"reopened" doc:"How often it opened again after it was applied"`
 	History       []RecommendationEvent    `json:"history" doc:"The last 50 changes of its status, oldest first"`
 	Plan          RecommendationPlan       `json:"plan"`
-	ConfirmedAt   *time.Time               `json:"confirmedAt" doc:"When all resources of its part of the inventory were evaluated last; null before the first time"`
+	// of a rule that recommends to buy a commitment
+	Commitment  []RecommendationCommitment `json:"commitment" nullable:"true" doc:"What to commit to, by scope, the largest gain first; null of other rules. Nothing is ever bought"`
+	ConfirmedAt *time.Time                 `json:"confirmedAt" doc:"When all resources of its part of the inventory were evaluated last; null before the first time"`
 }
 
 // RecommendationSavings is the expected saving in USD a month.
@@ -111,7 +113,7 @@ func newDetail(it *recommendation.Item, realism money.Amount) RecommendationDeta
 		Recommendation: newRecommendation(it), ResourceID: it.ResourceID, Region: it.Region,
 		Counted:       it.Status == recommendation.Open && it.Saving.Sign() > 0,
 		AlternativeOf: rest.Optional(it.AlternativeOf), ConfirmedAt: rest.Optional(it.ConfirmedAt),
-		Reopened: it.Reopened, Plan: newPlan(it),
+		Reopened: it.Reopened, Plan: newPlan(it), Commitment: newCommitments(it.Commitment),
 		Savings: RecommendationSavings{
 			Gross: recommendation.Counted(it.Savings.Gross).Fixed(2), Net: it.Saving.Fixed(2),
 			Realistic: it.Saving.Mul(realism).Fixed(2), Basis: rest.Optional(it.Savings.Basis),

@@ -7,6 +7,7 @@ import (
 
 	"lamplighter.dev/shared/domain/bill"
 	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/domain/rule/condition"
 	"lamplighter.dev/shared/foundation/money"
 )
 
@@ -15,19 +16,26 @@ type accountBill struct {
 	total      money.Amount // effective cost of use and purchases, without taxes and credits
 	support    money.Amount
 	cloudFront money.Amount
-	caches     reservedUse
+	uses       map[*product]*committedUse
 }
 
-// reservedUse is the use of machines of a kind: what is paid on demand, and at public prices all of it and the part
-// that commitments cover.
-type reservedUse struct {
-	onDemand            money.Amount
+// committedUse is the use of a product: what is paid on demand and under commitments, and at public prices all of it
+// and the part that commitments cover.
+type committedUse struct {
+	onDemand, committed money.Amount
 	list, listCommitted money.Amount
+	some                bool // commitments cover a part
 	unlisted            bool // a part of the use has no public price on the bill
+	unlistedCommitted   bool // a part of the covered use has none
 }
 
-// cacheTypes are the types whose nodes reservations of caches cover.
-var cacheTypes = map[string]bool{"aws-elasticache": true, "aws-memorydb": true}
+// useOf returns the use of a product; a zero one if there is none.
+func (f *accountBill) useOf(p *product) *committedUse {
+	if f == nil || f.uses[p] == nil {
+		return &committedUse{}
+	}
+	return f.uses[p]
+}
 
 // readAccounts reads the figures of the accounts of a window.
 func (b *bills) readAccounts(ctx context.Context, costs *cost.Store, org string, w window) error {
@@ -63,8 +71,25 @@ func (b *bills) addFigure(metric cost.Metric, r *cost.Row) {
 	if metric == cost.Effective {
 		f.addCost(service, r.Amount)
 	}
-	if cacheTypes[kind] && category == bill.Usage {
-		f.caches.add(metric, purchase, r.Amount)
+	if category == bill.Usage {
+		f.addUse(metric, kind, purchase, r.Amount)
+	}
+}
+
+// addUse adds the use of a type to the products that cover it.
+func (f *accountBill) addUse(metric cost.Metric, kind, purchase string, usd money.Amount) {
+	for i := range products {
+		p := &products[i]
+		if !p.covers(kind) {
+			continue
+		}
+		if f.uses == nil {
+			f.uses = map[*product]*committedUse{}
+		}
+		if f.uses[p] == nil {
+			f.uses[p] = &committedUse{}
+		}
+		f.uses[p].add(metric, purchase, usd)
 	}
 }
 
@@ -80,18 +105,35 @@ func (f *accountBill) addCost(service string, usd money.Amount) {
 	}
 }
 
-// add adds the use of machines in one way of purchase.
-func (u *reservedUse) add(metric cost.Metric, purchase string, usd money.Amount) {
-	if metric == cost.Effective {
+// add adds the use in one way of purchase.
+func (u *committedUse) add(metric cost.Metric, purchase string, usd money.Amount) {
+	committed := purchase == cost.Committed
+	u.some = u.some || committed
+	switch {
+	case metric == cost.Effective && committed:
+		u.committed = u.committed.Add(usd)
+	case metric == cost.Effective:
 		if purchase == cost.OnDemand {
 			u.onDemand = u.onDemand.Add(usd)
 		}
-		return
+	default:
+		u.list, u.unlisted = u.list.Add(usd), u.unlisted || usd.Sign() <= 0
+		if committed {
+			u.listCommitted, u.unlistedCommitted = u.listCommitted.Add(usd), u.unlistedCommitted || usd.Sign() <= 0
+		}
 	}
-	u.unlisted = u.unlisted || usd.Sign() <= 0
-	if u.list = u.list.Add(usd); purchase == cost.Committed {
-		u.listCommitted = u.listCommitted.Add(usd)
+}
+
+// coverage returns the share of the use that commitments cover at public prices, in percent: 0 without any commitment.
+// It is unknown without any use, and of a bill without public prices.
+func (u *committedUse) coverage() (any, condition.Reason) {
+	switch {
+	case !u.some && u.onDemand.Sign() > 0:
+		return 0.0, ""
+	case u.list.Sign() <= 0 || u.unlisted:
+		return nil, unpriced
 	}
+	return u.listCommitted.Float64() / u.list.Float64() * 100, ""
 }
 
 // lastDeliveries returns the last delivery of each account that the periods bill.

@@ -3,15 +3,18 @@ package recommender
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"time"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/commitment"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/measurement"
 	"lamplighter.dev/shared/domain/rule/condition"
+	"lamplighter.dev/shared/foundation/money"
 )
 
 // accountTypes are the types of accounts as subjects of rules, by provider. No listing returns them.
@@ -39,10 +42,27 @@ var accountDerivations = []derivation{
 	{"cloudfront_cost_30d", []string{"aws-account"}, accountFigure(func(b *accountBill) float64 {
 		return b.cloudFront.Float64()
 	})},
-	{"cache_od_cost_30d", []string{"aws-account"}, accountFigure(func(b *accountBill) float64 {
-		return b.caches.onDemand.Float64()
-	})},
-	{"cache_coverage_pct", []string{"aws-account"}, (*subject).cacheCoverage},
+	onDemandCost("aws-account", "cache_od_cost_30d", "caches"),
+	onDemandCost("aws-account", "search_od_cost_30d", "search"),
+	onDemandCost("aws-account", "redshift_od_cost_30d", "warehouses"),
+	coverageOf("aws-account", "sp_coverage_pct", "compute"),
+	coverageOf("aws-account", "rds_coverage_pct", "databases"),
+	coverageOf("aws-account", "cache_coverage_pct", "caches"),
+	coverageOf("aws-account", "search_coverage_pct", "search"),
+	coverageOf("aws-account", "redshift_coverage_pct", "warehouses"),
+	coverageOf("gcp-project", "cud_coverage_pct", "compute"),
+	coverageOf("gcp-project", "sql_coverage_pct", "databases"),
+	stableUse("aws-account", "compute_od_p10_hourly", "compute"),
+	stableUse("aws-account", "sagemaker_od_p10_hourly", "machine learning"),
+	stableUse("azure-subscription", "compute_od_p10_hourly", "compute"),
+	stableUse("gcp-project", "compute_od_p10_hourly", "compute"),
+	stableUse("gcp-project", "sql_od_p10_hourly", "databases"),
+	stableUse("gcp-project", "cache_od_p10_hourly", "caches"),
+	stableUse("gcp-project", "run_od_p10_hourly", "serverless"),
+	stableUse("gcp-project", "spanner_od_p10_hourly", "spanner"),
+	reservedGain("azure-subscription", "vm_reserved_gain_30d", "machines"),
+	reservedGain("azure-subscription", "sql_reserved_gain_30d", "databases"),
+	reservedGain("azure-subscription", "cosmos_reserved_gain_30d", "documents"),
 }
 
 // accountFigure returns the derivation of a figure of the account's bill of the last 30 settled days, 0 if no charge
@@ -60,17 +80,50 @@ func accountFigure(of func(*accountBill) float64) func(*subject) (any, condition
 	}
 }
 
-// cacheCoverage returns the share of the use of cache nodes that commitments cover, in percent, at public prices. It is
-// unknown without any use, and of a bill without public prices.
-func (s *subject) cacheCoverage() (any, condition.Reason) {
-	b := s.bills.accounts[s.CloudAccountID]
-	switch {
-	case s.bills.from[s.CloudAccountID].IsZero():
-		return nil, unbilled
-	case b == nil || b.caches.list.Sign() <= 0 || b.caches.unlisted:
-		return nil, unpriced
-	}
-	return b.caches.listCommitted.Float64() / b.caches.list.Float64() * 100, ""
+// onDemandCost returns the derivation of the cost of a product on demand on the last 30 settled days.
+func onDemandCost(subject, fact, name string) derivation {
+	p := productNamed(subject, name)
+	return derivation{fact, []string{subject}, accountFigure(func(b *accountBill) float64 {
+		return b.useOf(p).onDemand.Float64()
+	})}
+}
+
+// coverageOf returns the derivation of the share of the use of a product that commitments cover.
+func coverageOf(kind, fact, name string) derivation {
+	p := productNamed(kind, name)
+	return derivation{fact, []string{kind}, func(s *subject) (any, condition.Reason) {
+		if s.bills.from[s.CloudAccountID].IsZero() {
+			return nil, unbilled
+		}
+		return s.bills.accounts[s.CloudAccountID].useOf(p).coverage()
+	}}
+}
+
+// stableUse returns the derivation of the 10th percentile of the hourly cost of a product on demand over the last 30
+// settled days. Bills have days, so an hour is a 24th of its day.
+func stableUse(kind, fact, name string) derivation {
+	p := productNamed(kind, name)
+	return derivation{fact, []string{kind}, func(s *subject) (any, condition.Reason) {
+		if s.bills.from[s.CloudAccountID].IsZero() {
+			return nil, unbilled
+		}
+		days := s.eligibleDays(p, scope{})
+		slices.SortFunc(days, money.Amount.Cmp)
+		return commitment.Quantile(days, money.FromScaled(1, 1)).DivInt(24).Float64(), ""
+	}}
+}
+
+// reservedGain returns the derivation of what reservations of a product would save in a month.
+func reservedGain(kind, fact, name string) derivation {
+	p := productNamed(kind, name)
+	return derivation{fact, []string{kind}, func(s *subject) (any, condition.Reason) {
+		a := s.adviceOn(p)
+		if a.why != "" {
+			return nil, a.why
+		}
+		gain := a.gain()
+		return gain.Float64(), ""
+	}}
 }
 
 // freshExport is how old the last delivery of a healthy export may be. Providers deliver at least daily.
@@ -130,7 +183,10 @@ func (e *evaluation) evaluateAccount(r *record) error {
 	if err != nil {
 		return err
 	}
-	return e.evaluateRules(of, s, r.Content)
+	if err = e.evaluateRules(of, s, r.Content); err != nil {
+		return err
+	}
+	return errors.Join(e.in.commitments.err, e.in.tables.err)
 }
 
 // accountRecord returns an account as a subject.

@@ -154,7 +154,7 @@ func TestCacheCoverage_IsTheShareAtPublicPrices(t *testing.T) {
 			for _, r := range tt.listed {
 				s.bills.addFigure(cost.List, r)
 			}
-			if v, why := s.cacheCoverage(); v != tt.want || why != tt.why {
+			if v, why := s.derived(t, "cache_coverage_pct"); v != tt.want || why != tt.why {
 				t.Errorf("%v (%q), want %v (%q)", v, why, tt.want, tt.why)
 			}
 		})

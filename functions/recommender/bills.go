@@ -25,8 +25,9 @@ type bills struct {
 	from map[string]time.Time // the first of the 30 days, by account; accounts without 30 billed days are missing
 	of   map[string][]billed  // by native id
 
-	accounts   map[string]*accountBill // by account; those without any charge are missing
-	deliveries map[string]delivery     // the last ones, by account
+	accounts   map[string]*accountBill  // by account; those without any charge are missing
+	eligible   map[string][]eligibleUse // of commitments, by account
+	deliveries map[string]delivery      // the last ones, by account
 }
 
 // billed is the cost of a resource in one way of purchase.
@@ -39,6 +40,7 @@ type billed struct {
 func readBills(ctx context.Context, costs *cost.Store, org string, now time.Time) (bills, error) {
 	out := bills{
 		from: map[string]time.Time{}, of: map[string][]billed{}, accounts: map[string]*accountBill{},
+		eligible: map[string][]eligibleUse{},
 	}
 	month := cost.MonthOf(now)
 	periods, err := costs.PeriodsBetween(ctx, org, month.Add(-3), month)
@@ -76,18 +78,29 @@ type window struct {
 func (b *bills) read(ctx context.Context, costs *cost.Store, org string, w window) error {
 	a, err := costs.Ask(ctx, org, cost.Question{
 		From: w.from, To: w.from.AddDate(0, 0, billedDays), Metric: cost.Effective, Daily: true, UsageOnly: true,
-		BillsOnly: true, Dims: []string{cost.ResourceDim, cost.PurchaseDim},
-		Filter: map[string][]string{cost.AccountDim: w.accounts},
+		BillsOnly: true,
+		Dims:      []string{cost.ResourceDim, cost.PurchaseDim, cost.AccountDim, cost.TypeDim, cost.RegionDim},
+		Filter:    map[string][]string{cost.AccountDim: w.accounts},
 	})
 	if err != nil {
 		return fmt.Errorf("read the costs of %d days of %s: %w", billedDays, org, err)
 	}
 	for i := range a.Rows {
-		if uid := a.Rows[i].Keys[0]; uid != "" {
-			b.of[uid] = append(b.of[uid], billed{a.Rows[i].Keys[1], a.Rows[i].Days})
-		}
+		b.addRow(&a.Rows[i])
 	}
 	return nil
+}
+
+// addRow adds the days of a resource.
+func (b *bills) addRow(r *cost.Row) {
+	uid, purchase, account, kind, region := r.Keys[0], r.Keys[1], r.Keys[2], r.Keys[3], r.Keys[4]
+	if uid == "" {
+		return
+	}
+	b.of[uid] = append(b.of[uid], billed{purchase, r.Days})
+	if purchase == cost.OnDemand && isCommittable(kind) {
+		b.eligible[account] = append(b.eligible[account], eligibleUse{uid, kind, region, r.Days})
+	}
 }
 
 // firstBilled returns the first day of the oldest bill of each account.

@@ -4,6 +4,7 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/measurement"
 	"lamplighter.dev/shared/domain/pricing"
@@ -24,12 +25,12 @@ var Declaration = platform.Declaration{
 			inventory.ResourcePartition, inventory.IndexPartition, inventory.ChunkPartition,
 			inventory.AttachedPartition, scheduling.SchedulePartition,
 			scheduling.AttachmentPartition,
-			smarttag.Partition,
-			pricing.Partition,
+			smarttag.Partition, pricing.Partition, execution.HistoryOfResourcePartition,
 		},
 		Writes: []table.Partition{
 			identity.RotationPartition, recommendation.RowPartition, recommendation.ColumnPartition,
-			recommendation.ChunkPartition, recommendation.RulePartition, measurement.Partition, workqueue.Partition,
+			recommendation.ChunkPartition, recommendation.RulePartition, recommendation.LedgerPartition,
+			measurement.Partition, workqueue.Partition,
 		},
 	}),
 	Tasks:    []string{recommendation.Machine},

@@ -223,6 +223,7 @@ func (e *evaluator) verify(r *compiledRule, as *setting, s *subject, f *recommen
 		return
 	}
 	f.Outcome, f.Savings, f.Evidence.PriceVersion = recommendation.True, savings, version
+	f.Commitment = s.committed(r.Rule)
 	f.Severity = recommendation.Severity(r.SeverityAt(as.severity, savings.Net).String())
 }
 

@@ -27,13 +27,16 @@ type inputs struct {
 	disks      map[string]bool    // native ids of the disks that snapshots may be of
 	unattached map[string]disk    // the disks that no machine has, by the ids that clusters name them by
 	bills      bills
-	accounts   map[string]inventory.Account // by our id
-	rates      func(uid string) *pricing.HourlyRate
-	tables     *priceTables
-	cheapest   map[sizeQuery]sizeAnswer // types that replace others, by what was asked
-	dates      map[string]time.Time     // the first moments of days, by their names
-	priceFacts map[string]any           // of the subject under evaluation; reused
-	settings   map[string]any           // of the organization, as conditions read them; nil if they are unknown
+	// by native id, of the types that commitments cover
+	classes     map[string]string
+	commitments *commitments
+	accounts    map[string]inventory.Account // by our id
+	rates       func(uid string) *pricing.HourlyRate
+	tables      *priceTables
+	cheapest    map[sizeQuery]sizeAnswer // types that replace others, by what was asked
+	dates       map[string]time.Time     // the first moments of days, by their names
+	priceFacts  map[string]any           // of the subject under evaluation; reused
+	settings    map[string]any           // of the organization, as conditions read them; nil if they are unknown
 }
 
 // parts is what belongs to a resource: its disks with their size, and how many resources have it for their parent.
@@ -98,7 +101,7 @@ type sources struct {
 func (s *sources) read(ctx context.Context, org string, now time.Time) (*inputs, error) {
 	in := &inputs{
 		now: now, end: now.UTC().Truncate(day), parts: map[string]parts{}, machines: map[string]machine{},
-		disks: map[string]bool{}, unattached: map[string]disk{},
+		disks: map[string]bool{}, unattached: map[string]disk{}, classes: map[string]string{},
 		dates: map[string]time.Time{}, cheapest: map[sizeQuery]sizeAnswer{}, priceFacts: map[string]any{},
 	}
 	var err error
@@ -123,6 +126,9 @@ func (s *sources) read(ctx context.Context, org string, now time.Time) (*inputs,
 	}
 	if in.bills, err = readBills(ctx, s.costs, org, now); err != nil {
 		return nil, err
+	}
+	in.commitments = &commitments{
+		ctx: ctx, costs: s.costs, org: org, past: map[string]pastUse{}, advice: map[adviceKey]advice{},
 	}
 	known := s.known()
 	if err = s.inventory.LoadCosts(ctx, org, known); err != nil {
@@ -161,6 +167,9 @@ func (s *sources) readScheduled(ctx context.Context, org string) (map[string]boo
 func (in *inputs) join(r inventory.IndexedResource) {
 	if machineTypes[r.Type] {
 		in.machines[r.UID] = machine{r.Status, r.StatusAt}
+	}
+	if r.Class != "" && isCommittable(r.Type) {
+		in.classes[r.UID] = r.Class
 	}
 	if r.Type == googleDisk {
 		in.disks[r.UID] = true

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"lamplighter.dev/shared/domain/inventory"
@@ -107,6 +108,9 @@ func (r *runner) evaluation(ctx context.Context) (*evaluation, error) {
 		return nil, err
 	}
 	settling, err := r.rows.Begin(ctx, r.org, recommendation.Pass{ID: r.state.ID, At: r.state.At})
+	if err == nil {
+		in.commitments.waste = sync.OnceValue(settling.Waste)
+	}
 	return &evaluation{
 		worker: r.worker, org: r.org, in: in, rules: rules, settling: settling, evaluators: map[string]*evaluator{},
 	}, err

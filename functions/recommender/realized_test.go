@@ -60,11 +60,11 @@ func TestRealized_ComparesAWeekBeforeWithAWeekAfter(t *testing.T) {
 			}
 			c.change(&row, &b)
 			got, ok := b.realized(&row, first.AddDate(0, 0, 30))
-			if ok != (c.want != "") || ok && got.USD.Fixed(2) != c.want {
-				t.Errorf("%v %s, want %q", ok, got.USD.Fixed(2), c.want)
+			if ok != (c.want != "") || ok && got.Month.Fixed(2) != c.want {
+				t.Errorf("%v %s, want %q", ok, got.Month.Fixed(2), c.want)
 			}
-			if ok && got.Proof != "bill of 2026-03-08 to 2026-03-14 and 2026-03-16 to 2026-03-22" {
-				t.Error(got.Proof)
+			if ok && got.Proof() != "bill of 2026-03-08 to 2026-03-14 and 2026-03-16 to 2026-03-22" {
+				t.Error(got.Proof())
 			}
 		})
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/commitment"
 	"lamplighter.dev/shared/domain/pricing"
 	"lamplighter.dev/shared/domain/recommendation"
 	"lamplighter.dev/shared/domain/rule"
@@ -30,6 +31,7 @@ type amount struct {
 	basis            string
 	version          string // of the prices
 	claims           []recommendation.Claim
+	scope            money.Amount // what the scope costs, if it is not the resource
 }
 
 // scaled returns a share of the amount: n of d.
@@ -59,6 +61,9 @@ func (s *subject) savingsOf(r *rule.Rule) (recommendation.Savings, string, condi
 	if out.Basis, out.Gross = a.basis, positive(a.gross).Round(4); r.Savings.Counts() {
 		out.Net = positive(a.gross.Sub(a.committed)).Round(4)
 		out.Claims = a.claims
+	}
+	if out.Cost = positive(a.scope).Round(4); !out.Cost.IsZero() {
+		return out, a.version, ""
 	}
 	if cost, _, known := s.monthlyCost(); known {
 		out.Cost = positive(cost.gross).Round(4)
@@ -96,9 +101,30 @@ func (s *subject) amountOf(r *rule.Rule) (amount, condition.Reason) {
 		if slices.Equal(r.Savings.Names, []string{"disks"}) {
 			return s.diskCost()
 		}
-	case rule.SavesRate, rule.SavesNothing:
+	case rule.SavesRate:
+		return s.committedRate(r)
+	case rule.SavesNothing:
 	}
 	return amount{}, unpriced
+}
+
+// committedRate returns the gain of a commitment that a rule recommends.
+func (s *subject) committedRate(r *rule.Rule) (amount, condition.Reason) {
+	p := productOfRule(r.ID)
+	if p == nil {
+		return amount{}, unpriced
+	}
+	a := s.adviceOn(p)
+	return amount{gross: a.gain(), basis: recommendation.Billed, scope: a.month}, a.why
+}
+
+// committed returns the advice that a finding of a rule shows; nil of a rule that recommends no commitment.
+func (s *subject) committed(r *rule.Rule) []commitment.Advice {
+	p := productOfRule(r.ID)
+	if p == nil || s.commitments == nil {
+		return nil
+	}
+	return s.adviceOn(p).scopes
 }
 
 // wholeCost returns what the resource costs in a month.

@@ -29,8 +29,9 @@ func newSubject(tb testing.TB) *subject {
 		inputs: &inputs{
 			now: savingsNow, end: savingsNow.Truncate(day), parts: map[string]parts{}, dates: map[string]time.Time{},
 			bills:    bills{from: map[string]time.Time{}, of: map[string][]billed{}},
-			cheapest: map[sizeQuery]sizeAnswer{}, priceFacts: map[string]any{},
-			rates: func(string) *pricing.HourlyRate { return nil },
+			cheapest: map[sizeQuery]sizeAnswer{}, priceFacts: map[string]any{}, classes: map[string]string{},
+			commitments: &commitments{past: map[string]pastUse{}, advice: map[adviceKey]advice{}},
+			rates:       func(string) *pricing.HourlyRate { return nil },
 		},
 		Resource: inventory.Resource{
 			UID: "i-1", Type: "aws-ec2", CloudAccountID: "ca_1", Status: cloud.Running, StatusAt: at.UnixMicro(),

@@ -201,7 +201,7 @@ func TestSizeFacts_AreThoseOfTheMachine(t *testing.T) {
 }
 
 func TestSizeFacts_OfAClusterAreThoseOfItsInstances(t *testing.T) {
-	in := &inputs{parts: map[string]parts{}, machines: map[string]machine{}}
+	in := &inputs{parts: map[string]parts{}, machines: map[string]machine{}, classes: map[string]string{}}
 	member := func(cluster, class string) inventory.IndexedResource {
 		return inventory.IndexedResource{
 			Type: "aws-rds", ParentUID: cluster, Class: class, Facts: "engine=aurora-mysql;multi_az=0",

@@ -9,7 +9,9 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/recommendation"
 	"lamplighter.dev/shared/domain/report"
 	"lamplighter.dev/shared/foundation/money"
 )
@@ -19,28 +21,64 @@ func (s *service) savingOperations(g *rest.Group) {
 		ID: "listSavings", Method: http.MethodGet, Path: reports + "/savings", Policy: reading, Scoped: true,
 		Statuses: invalid,
 		Summary:  "List realized savings",
-		Description: "The times when this service kept a resource stopped, newest first. Each has its proof: the " +
-			"time, the state change, its cause, the cost that a stopped hour avoids, and the price list with this " +
-			"rate. A stop counts for 31 days at most. withoutRate counts the stops of resources without a known " +
-			"price; they are in no sum. The current month unless other days are requested. At most 50,000 state " +
-			"changes are read. A grant on teams or resources shows the savings of its scope alone.",
+		Description: "The times when this service kept a resource stopped, and the applied recommendations whose " +
+			"savings the bills show, newest first. Each has its proof: the time, the state change, its cause, the " +
+			"cost that an hour avoids, and its source. A stop counts for 31 days at most. withoutRate counts the " +
+			"stops of resources without a known price; they are in no sum. An applied recommendation counts for the " +
+			"30 days after its application: the cost of the 7 days before it less that of the 7 days after it, as " +
+			"30 days. The hours in which the resource is stopped, and the part that stops explain, are left out, so " +
+			"nothing counts twice, and a resource saves no more than it cost. The current month unless other days " +
+			"are requested. At most 50,000 state changes are read. A grant on teams or resources shows the savings " +
+			"of its scope alone, and none of resources that are gone.",
 	}, s.listSavings)
 }
 
-// Saving is a time during which a resource was stopped by us, and the amount that this saved.
+// Saving is a time during which a resource was stopped by us, or saved by an applied recommendation, and the amount.
 type Saving struct {
 	ResourceUID  string    `json:"resourceUID"`
 	ResourceName string    `json:"resourceName"`
 	ResourceType string    `json:"resourceType"`
 	From         time.Time `json:"from"`
 	To           time.Time `json:"to"`
-	Seconds      int64     `json:"seconds"`
-	Action       string    `json:"action" doc:"The change in the state history that began it" example:"sh_01k6v0e4y0c2b7m9q8r5t3w1xz"`
+	Seconds      int64     `json:"seconds" doc:"The seconds that count: of a recommendation, without stops of the resource"`
+	Action       string    `json:"action" doc:"The change in the state history, or the recommendation, that began it" example:"sh_01k6v0e4y0c2b7m9q8r5t3w1xz"`
 	ChangedBy    string    `json:"changedBy" example:"schedule:sch_01k6v0e4y0c2b7m9q8r5t3w1xz"`
 	ScheduleID   *string   `json:"scheduleID"`
-	RateUSD      string    `json:"rateUSD" doc:"The cost that a stopped hour avoids" example:"0.0960"`
-	Source       string    `json:"source" doc:"The price list, with its version"`
+	RateUSD      string    `json:"rateUSD" doc:"The cost that an hour avoids" example:"0.0960"`
+	Source       string    `json:"source" doc:"The price list with its version, or the days of the bill"`
 	SavingsUSD   string    `json:"savingsUSD" example:"1.15"`
+
+	Recommendation *SavingProof `json:"recommendation" doc:"The proof of an applied recommendation; null of a stop"`
+}
+
+// SavingProof is what the saving of an applied recommendation was computed from: the settled bills of 7 days before and
+// 7 days after the day of its application.
+type SavingProof struct {
+	ID          string `json:"id" example:"rec_01k6v0e4y0c2b7m9q8r5t3w1xz"`
+	RuleID      string `json:"ruleID" example:"aws-ec2-oversized"`
+	RuleVersion int    `json:"ruleVersion"`
+	BeforeFrom  string `json:"beforeFrom" doc:"The first of the 7 days before" example:"2026-03-08"`
+	BeforeTo    string `json:"beforeTo" doc:"The day after them: that of the application" example:"2026-03-15"`
+	AfterFrom   string `json:"afterFrom" example:"2026-03-16"`
+	AfterTo     string `json:"afterTo" doc:"The day after them" example:"2026-03-23"`
+	BeforeUSD   string `json:"beforeUSD" doc:"The cost of the 7 days before"`
+	AfterUSD    string `json:"afterUSD" doc:"The cost of the 7 days after"`
+	StopsUSD    string `json:"stopsUSD" doc:"The part of the difference that stops explain; they have their own lines"`
+	MonthlyUSD  string `json:"monthlyUSD" doc:"The difference as 30 days, at most the cost of the resource"`
+}
+
+// newProof returns the proof of the line of an applied recommendation; nil of a stop.
+func newProof(l *recommendation.LedgerLine) *SavingProof {
+	if l == nil {
+		return nil
+	}
+	return &SavingProof{
+		ID: l.RecommendationID, RuleID: l.RuleID, RuleVersion: l.RuleVersion,
+		BeforeFrom: l.BeforeFrom().Format(time.DateOnly), BeforeTo: l.Applied().Format(time.DateOnly),
+		AfterFrom: l.From.Format(time.DateOnly), AfterTo: l.AfterTo().Format(time.DateOnly),
+		BeforeUSD: l.Before.Fixed(2), AfterUSD: l.After.Fixed(2), StopsUSD: l.Explained().Fixed(2),
+		MonthlyUSD: l.Month.Fixed(2),
+	}
 }
 
 // Savings is a page of realized savings.
@@ -91,18 +129,27 @@ func newSavings(found *report.RealizedSaving) []Saving {
 	lines := found.Lines
 	out, amounts := make([]Saving, len(lines)), make([]money.Amount, len(lines))
 	for i := range lines {
-		l := &lines[i]
-		amounts[i] = l.Amount
-		out[i] = Saving{
-			ResourceUID: l.Resource.UID, ResourceName: l.Resource.Name, ResourceType: l.Resource.Type, From: l.From,
-			To: l.To, Seconds: int64(l.To.Sub(l.From) / time.Second),
-			Action: l.Change.ID, ChangedBy: l.Change.ChangedBy, ScheduleID: rest.Optional(l.Change.ScheduleID),
-			RateUSD: l.SavedHourly().Fixed(6), Source: "public prices " + l.Rate.Version,
-		}
+		amounts[i], out[i] = lines[i].Amount, newSaving(&lines[i])
 	}
 	for i, c := range money.RoundPartsTo(amounts, found.Total(), 2) {
 		out[i].SavingsUSD = c.Fixed(2)
 	}
+	return out
+}
+
+// newSaving converts a line without its amount.
+func newSaving(l *report.SavingLine) Saving {
+	out := Saving{
+		ResourceUID: l.ResourceUID, ResourceName: l.ResourceName, ResourceType: l.ResourceType, From: l.From, To: l.To,
+		Seconds: int64(l.Counted / time.Second), RateUSD: l.Hourly.Fixed(6), Recommendation: newProof(l.Recommendation),
+	}
+	if r := l.Recommendation; r != nil {
+		out.Action, out.ChangedBy = r.RecommendationID, execution.ChangedBy("recommendation", r.RuleID)
+		out.Source = r.Proof()
+		return out
+	}
+	out.Action, out.ChangedBy, out.ScheduleID = l.Change.ID, l.Change.ChangedBy, rest.Optional(l.Change.ScheduleID)
+	out.Source = "public prices " + l.Rate.Version
 	return out
 }
 

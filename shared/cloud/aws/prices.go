@@ -63,6 +63,7 @@ type priceFile struct {
 	columns   map[string]int // by name
 	prices    map[string]cloud.Price
 	unclear   map[string]bool // keys with two different prices
+	reserved  map[reservedKey]reservedPrice
 }
 
 // tell passes the prices of the file to take. It leaves out keys with two different prices, because it is unknown
@@ -76,7 +77,7 @@ func (f *priceFile) tell(take func(cloud.Price) error) error {
 			return err
 		}
 	}
-	return nil
+	return f.tellReserved(take)
 }
 
 // priceLine is a line of a priceFile.
@@ -128,6 +129,9 @@ func (f *priceFile) line(fields []string) error {
 		return nil
 	}
 	l := priceLine{f, fields}
+	if l.isReserved() {
+		return f.addReserved(l)
+	}
 	if !l.onDemand() {
 		return nil
 	}

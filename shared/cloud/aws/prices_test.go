@@ -29,7 +29,7 @@ const offerColumns = `"SKU","OfferTermCode","RateCode","TermType","PriceDescript
 	`"PricePerUnit","Currency","Product Family","serviceCode","Location","Location Type","Instance Type","Tenancy",` +
 	`"Operating System","License Model",` +
 	`"CapacityStatus","Pre Installed S/W","usageType","Volume API Name","Database Engine","Database Edition",` +
-	`"Deployment Option","Cache Engine"`
+	`"Deployment Option","Cache Engine","LeaseContractLength","PurchaseOption","OfferingClass"`
 
 // offer returns a line of a file; more has its other columns.
 func offer(family, usd string, more map[string]string) string {
@@ -219,5 +219,56 @@ func TestPrices_OfWhichTwoAreToldAreNone(t *testing.T) {
 	if err != nil || got["ec2/m5.large/linux/default"] != "" || got["ec2/m5.large/windows/default"] == "" {
 		t.Errorf("%v, %v; want no price of m5.large with Linux, and that with Windows",
 			got["ec2/m5.large/linux/default"], err)
+	}
+}
+
+// reservedOffer returns a line of a reservation of a database.
+func reservedOffer(usd, unit, term, payment string, more map[string]string) string {
+	at := map[string]string{
+		"TermType": "Reserved", "StartingRange": "", "Unit": unit, "LeaseContractLength": term,
+		"PurchaseOption": payment, "OfferingClass": "standard",
+		"Instance Type": "db.t3.medium", "Database Engine": "PostgreSQL", "License Model": "No license required",
+		"Deployment Option": "Single-AZ", "usageType": "EU-InstanceUsage:db.t3.medium",
+	}
+	maps.Copy(at, more)
+	return offer("Database Instance", usd, at)
+}
+
+func TestPrices_HaveTheRatesOfReservations(t *testing.T) {
+	o := euOffers()
+	o.files["AmazonRDS"] = append(o.files["AmazonRDS"],
+		reservedOffer("0.0553", "Hrs", "1yr", "No Upfront", nil),
+		reservedOffer("0.0250", "Hrs", "1yr", "Partial Upfront", nil),
+		reservedOffer("219", "Quantity", "1yr", "Partial Upfront", nil),
+		reservedOffer("0", "Hrs", "3yr", "All Upfront", nil),
+		reservedOffer("1038.06", "Quantity", "3yr", "All Upfront", nil),
+		reservedOffer("0.0100", "Hrs", "3yr", "Partial Upfront", nil), // without its price at once
+		reservedOffer("0.0010", "Hrs", "1yr", "No Upfront", map[string]string{"OfferingClass": "convertible"}),
+		reservedOffer("0.0010", "Hrs", "1yr", "Heavy Utilization", nil),
+		reservedOffer("0.0010", "Hrs", "1yr", "No Upfront", map[string]string{"Location Type": "AWS Local Zone"}),
+		reservedOffer("0.4000", "Hrs", "1yr", "No Upfront", map[string]string{"Instance Type": "db.x9.large"}),
+	)
+	o.files["AmazonEC2"] = append(o.files["AmazonEC2"], instanceOffer("0.05", map[string]string{
+		"TermType": "Reserved", "LeaseContractLength": "1yr", "PurchaseOption": "No Upfront",
+		"OfferingClass": "standard",
+	}))
+	got, _, err := o.fetch(t)
+	rates := map[string]string{}
+	for key, usd := range got {
+		if strings.HasPrefix(key, "commitment/") {
+			rates[key] = usd
+		}
+	}
+	want := map[string]string{
+		"commitment/reservation/rds/db.t3/1y/none":    "0.7 USD",
+		"commitment/reservation/rds/db.t3/1y/partial": "0.632911 USD",
+		"commitment/reservation/rds/db.t3/3y/all":     "0.5 USD",
+	}
+	if err != nil || !maps.Equal(rates, want) {
+		t.Errorf("got %v (%v), want %v", rates, err, want)
+	}
+	o.files["AmazonRDS"] = append(o.files["AmazonRDS"], reservedOffer("0.06", "Hrs", "1yr", "No Upfront", nil))
+	if got, _, _ = o.fetch(t); got["commitment/reservation/rds/db.t3/1y/none"] != "" {
+		t.Errorf("two prices for one reservation: %v", got["commitment/reservation/rds/db.t3/1y/none"])
 	}
 }

@@ -44,6 +44,8 @@ type retailPrice struct {
 	Service  string      `json:"serviceName"`
 	Unit     string      `json:"unitOfMeasure"`
 	Type     string      `json:"type"`
+	Plans    []planPrice `json:"savingsPlan"`
+	Term     string      `json:"reservationTerm"`
 }
 
 // Prices asks for the prices of a region, page by page. They have no version: it is the day on which they were asked
@@ -53,28 +55,55 @@ func (p *Provider) Prices(ctx context.Context, region string, take func(cloud.Pr
 	if base == "" {
 		base = retailPrices
 	}
-	lists := pricelist.Reader{Clock: p.options.Clock, Transport: p.options.Transport, Timeout: time.Minute}
+	l := retailList{
+		lists: pricelist.Reader{Clock: p.options.Clock, Transport: p.options.Transport, Timeout: time.Minute},
+		base:  base, region: region,
+	}
+	rates := machineRates{onDemand: map[string]money.Amount{}}
 	for _, service := range pricedServices {
-		filter := fmt.Sprintf("armRegionName eq '%s' and serviceName eq '%s' and priceType eq 'Consumption'",
-			strings.ReplaceAll(region, "'", "''"), service)
-		next := base + "?" + url.Values{"api-version": {retailVersion}, "$filter": {filter}}.Encode()
-		for n := 0; next != ""; n++ {
-			if n == mostPages || !strings.HasPrefix(next, base) {
-				return "",
-					fault.New(fault.Unavailable, "the prices of %s in %s go on at page %d, %.100q", service, region,
-						n+1, next)
-			}
-			page, err := readRetail(ctx, lists, next)
-			if err != nil {
-				return "", fmt.Errorf("read page %d of the prices of %s in %s: %w", n+1, service, region, err)
-			}
-			if err = page.tellPrices(region, take); err != nil {
-				return "", err
-			}
-			next = page.Next
+		if err := l.read(ctx, service, "Consumption", func(page *retailPage) error {
+			rates.addPlans(page, region)
+			return page.tellPrices(region, take)
+		}); err != nil {
+			return "", err
 		}
 	}
-	return "retail " + p.options.Clock.Now().UTC().Format(time.DateOnly), nil
+	err := l.read(ctx, machineService, "Reservation", func(page *retailPage) error {
+		rates.addReservations(page, region)
+		return nil
+	})
+	if err != nil {
+		return "", err
+	}
+	return "retail " + p.options.Clock.Now().UTC().Format(time.DateOnly), rates.Tell(take)
+}
+
+// retailList reads the prices of a region.
+type retailList struct {
+	lists        pricelist.Reader
+	base, region string
+}
+
+// read passes the pages of a service's prices of a type to take.
+func (l *retailList) read(ctx context.Context, service, priceType string, take func(*retailPage) error) error {
+	filter := fmt.Sprintf("armRegionName eq '%s' and serviceName eq '%s' and priceType eq '%s'",
+		strings.ReplaceAll(l.region, "'", "''"), service, priceType)
+	next := l.base + "?" + url.Values{"api-version": {retailVersion}, "$filter": {filter}}.Encode()
+	for n := 0; next != ""; n++ {
+		if n == mostPages || !strings.HasPrefix(next, l.base) {
+			return fault.New(fault.Unavailable, "the prices of %s in %s go on at page %d, %.100q", service, l.region,
+				n+1, next)
+		}
+		page, err := readRetail(ctx, l.lists, next)
+		if err != nil {
+			return fmt.Errorf("read page %d of the prices of %s in %s: %w", n+1, service, l.region, err)
+		}
+		if err = take(&page); err != nil {
+			return err
+		}
+		next = page.Next
+	}
+	return nil
 }
 
 // retailPage is a page of prices.

@@ -75,6 +75,7 @@ func (s *retail) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var found []map[string]any
 	for _, it := range s.items {
 		if strings.Contains(q.Get("$filter"), "serviceName eq '"+it["serviceName"].(string)+"'") &&
+			strings.Contains(q.Get("$filter"), "priceType eq '"+it["type"].(string)+"'") &&
 			strings.Contains(q.Get("$filter"), "armRegionName eq 'eastus'") {
 			found = append(found, it)
 		}
@@ -149,5 +150,37 @@ func TestPrices_DoNotGoOnElsewhere(t *testing.T) {
 	s.elsewhere = true
 	if _, _, err := s.fetch(t); err == nil || !strings.Contains(err.Error(), "evil.example") {
 		t.Errorf("the next page is on another host: %v; want an error that names it", err)
+	}
+}
+
+// A price on demand has the plans beside it; a reservation is a price of its own, of the whole term.
+func TestPrices_HaveTheRatesOfPlansAndReservations(t *testing.T) {
+	s := eastus()
+	s.items[0]["savingsPlan"] = []map[string]any{
+		{"retailPrice": 0.0672, "unitPrice": 0.0672, "term": "1 Year"},
+		{"retailPrice": 0.048, "unitPrice": 0.048, "term": "3 Years"},
+		{"retailPrice": 0.01, "term": "5 Years"},
+	}
+	reserved := func(usd float64, sku, term string) map[string]any {
+		m := meter{"Virtual Machines", "Virtual Machines Dsv5 Series", sku, sku, "1 Hour", "Standard_" + sku + "_v5"}
+		it := m.at(usd)
+		it["type"], it["reservationTerm"] = "Reservation", term
+		return it
+	}
+	s.items = append(s.items, reserved(0.0576*8760, "D2s", "1 Year"), reserved(0.036*3*8760, "D2s", "3 Years"),
+		reserved(100, "D96s", "1 Year")) // without a price on demand
+	got, _, err := s.fetch(t)
+	for key, want := range map[string]string{
+		"commitment/plan/vm/Dsv5/1y/none":        "0.700000 USD",
+		"commitment/plan/vm/Dsv5/3y/none":        "0.500000 USD",
+		"commitment/reservation/vm/Dsv5/1y/none": "0.600000 USD",
+		"commitment/reservation/vm/Dsv5/3y/none": "0.375000 USD",
+	} {
+		if got[key] != want {
+			t.Errorf("%s: %q, want %s", key, got[key], want)
+		}
+	}
+	if err != nil || len(got) != 6+4 {
+		t.Errorf("%d prices, %v: %v", len(got), err, got)
 	}
 }

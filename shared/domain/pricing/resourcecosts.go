@@ -7,6 +7,7 @@ import (
 	"hash/fnv"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/oklog/ulid/v2"
 
@@ -38,6 +39,15 @@ func (r *HourlyRate) Hourly(s cloud.Status) money.Amount {
 		return r.Off
 	}
 	return r.Running
+}
+
+// Saved returns what a stop of a duration saves: the difference between the running and the stopped rate. It returns
+// false without a price, or if a stop saves nothing.
+func (r *HourlyRate) Saved(d time.Duration) (money.Amount, bool) {
+	if r == nil || r.Reason != "" || r.Running.Cmp(r.Off) <= 0 {
+		return money.Amount{}, false
+	}
+	return r.Running.Sub(r.Off).MulDiv(money.FromInt(int64(d/time.Second)), money.FromInt(3600)), true
 }
 
 // The sources of the cost that a resource is shown with.

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"lamplighter.dev/shared/domain/commitment"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/money"
 )
@@ -47,6 +48,8 @@ type Finding struct {
 	Reason   string
 	Savings  Savings
 	Evidence Evidence
+	// Commitment is what to commit to, by scope, if the rule recommends to buy a commitment.
+	Commitment []commitment.Advice
 }
 
 // Resource identifies the resource of a finding.

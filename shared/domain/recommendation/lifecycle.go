@@ -160,7 +160,7 @@ func (r *Row) create(f *Finding, p Pass) {
 func (r *Row) take(f *Finding) {
 	r.RuleVersion, r.Resource, r.Category, r.Severity = f.RuleVersion, f.Resource, f.Category, f.Severity
 	r.Effort, r.Risk, r.Title, r.Reason = f.Effort, f.Risk, f.Title, f.Reason
-	r.Savings, r.Evidence = f.Savings, f.Evidence
+	r.Savings, r.Evidence, r.Commitment = f.Savings, f.Evidence, f.Commitment
 }
 
 // forgetDay forgets the first day of a candidate.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/oklog/ulid/v2"
 
+	"lamplighter.dev/shared/domain/commitment"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/id"
 	"lamplighter.dev/shared/foundation/money"
@@ -87,6 +88,8 @@ type Row struct {
 	Reason   string   `json:"reason"`
 	Savings  Savings  `json:"savings"`
 	Evidence Evidence `json:"evidence"`
+	// of a rule that recommends to buy a commitment: what to commit to, by scope, the largest gain first
+	Commitment []commitment.Advice `json:"commitment,omitempty"`
 
 	Status    Status     `json:"status"`
 	Ended     string     `json:"ended,omitempty"` // why it is optimised: EndedFalse and so on

@@ -9,11 +9,11 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// writeRows replaces rows as they were read by their next versions, and adds them to the columns, in one transaction.
-// It returns a *table.ConditionError if another process was faster.
-func (s *Store) writeRows(ctx context.Context, org string, olds, rows []Row) error {
+// writeRows replaces rows as they were read by their next versions, and adds them to the columns, in one transaction
+// with other writes. It returns a *table.ConditionError if another process was faster.
+func (s *Store) writeRows(ctx context.Context, org string, olds, rows []Row, with ...table.Write) error {
 	seg := newSegment()
-	ws := make([]table.Write, 0, len(rows)+1)
+	ws := append(make([]table.Write, 0, len(rows)+len(with)+1), with...)
 	for i := range rows {
 		w, err := putRow(org, &olds[i], &rows[i])
 		if err != nil {

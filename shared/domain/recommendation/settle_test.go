@@ -184,8 +184,8 @@ func TestSettle_UnmeasuredNamesAppliedRowsAndLatelyOptimisedOnes(t *testing.T) {
 	f.Equal("applied at", row.LastApplied(), f.Clock.Now())
 	p := apitest.Value(f.store().Begin(f.In(org), org, f.pass("three")))(f)
 	f.Equal("applied", p.Unmeasured(), []string{id})
-	m := Realized{USD: money.FromInt(7), At: f.Clock.Now(), Proof: "bill"}
-	apitest.Value(f.store().Confirm(f.In(org), org, id, m))(f)
+	line := LedgerLine{RecommendationID: id, Month: money.FromInt(7), MeasuredAt: f.Clock.Now()}
+	apitest.Value(f.store().Confirm(f.In(org), org, &line))(f)
 	p = apitest.Value(f.store().Begin(f.In(org), org, f.pass("four")))(f)
 	f.Equal("measured", p.Unmeasured(), []string(nil))
 }

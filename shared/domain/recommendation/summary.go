@@ -6,6 +6,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"lamplighter.dev/shared/api/identity/grant"
+	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/money"
 )
@@ -124,33 +125,45 @@ func (v *View) find(r *Row) (Item, error) {
 // Decide stores the decision of a person, and returns the row before and after it. It returns fault.NotFound, the
 // errors of Decide, or fault.Conflict if others keep changing the row.
 func (s *Store) Decide(ctx context.Context, org, recID string, d Decision) (before, after Row, err error) {
-	return s.change(ctx, org, recID, func(old Row) (Row, bool, error) { return Decide(old, d) })
+	return s.change(ctx, org, recID, rowChange{to: func(old Row) (Row, bool, error) { return Decide(old, d) }})
 }
 
-// Confirm stores a measured saving, and returns the row after it.
-func (s *Store) Confirm(ctx context.Context, org, recID string, m Realized) (Row, error) {
-	_, after, err := s.change(ctx, org, recID, func(old Row) (Row, bool, error) {
-		next, changed := Confirm(old, m)
-		return next, changed, nil
+// Confirm stores a measured saving at its recommendation and in the ledger, in one transaction, and returns the row
+// after it. To repeat it changes nothing.
+func (s *Store) Confirm(ctx context.Context, org string, line *LedgerLine) (Row, error) {
+	it, err := line.item(org)
+	if err != nil {
+		return Row{}, err
+	}
+	_, after, err := s.change(ctx, org, line.RecommendationID, rowChange{
+		to: func(old Row) (Row, bool, error) {
+			next, changed := Confirm(old, line.Realized())
+			return next, changed, nil
+		},
+		with: []table.Write{table.Put(it)},
 	})
 	return after, err
+}
+
+// rowChange is a change of a row, and the writes that belong into its transaction.
+type rowChange struct {
+	to   func(Row) (next Row, changed bool, err error)
+	with []table.Write
 }
 
 // changeTries bounds how often change starts over because another process was faster.
 const changeTries = 4
 
-func (s *Store) change(ctx context.Context, org, recID string, to func(Row) (Row, bool, error)) (before, after Row,
-	err error,
-) {
+func (s *Store) change(ctx context.Context, org, recID string, c rowChange) (before, after Row, err error) {
 	for range changeTries {
 		if before, err = s.Read(ctx, org, recID); err != nil {
 			return before, before, err
 		}
-		next, changed, err := to(before)
+		next, changed, err := c.to(before)
 		if err != nil || !changed {
 			return before, before, err
 		}
-		err = s.writeRows(ctx, org, []Row{before}, []Row{next})
+		err = s.writeRows(ctx, org, []Row{before}, []Row{next}, c.with...)
 		if err == nil {
 			return before, next, nil
 		}

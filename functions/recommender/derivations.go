@@ -44,6 +44,7 @@ var factDerivations = []derivation{
 		return nil, unknownValue // each instance has a cluster: they are not listed
 	}},
 	{"source_exists", []string{"gcp-snapshot"}, (*subject).sourceExists},
+	{"resource_count", []string{"azure-resource-group"}, (*subject).resourceCount},
 	{"runtime_deprecated_at", []string{"aws-lambda"}, (*subject).runtimeDeprecatedAt},
 	{
 		"standard_support_end",

@@ -26,6 +26,7 @@ type inputs struct {
 	machines   map[string]machine // the resources that disks belong to
 	disks      map[string]bool    // native ids of the disks that snapshots may be of
 	unattached map[string]disk    // the disks that no machine has, by the ids that clusters name them by
+	inGroups   map[string]int     // how many resources are in Azure's resource groups, by the native id in lower case
 	bills      bills
 	// by native id, of the types that commitments cover
 	classes     map[string]string
@@ -101,7 +102,7 @@ type sources struct {
 func (s *sources) read(ctx context.Context, org string, now time.Time) (*inputs, error) {
 	in := &inputs{
 		now: now, end: now.UTC().Truncate(day), parts: map[string]parts{}, machines: map[string]machine{},
-		disks: map[string]bool{}, unattached: map[string]disk{}, classes: map[string]string{},
+		disks: map[string]bool{}, inGroups: map[string]int{}, unattached: map[string]disk{}, classes: map[string]string{},
 		dates: map[string]time.Time{}, cheapest: map[sizeQuery]sizeAnswer{}, priceFacts: map[string]any{},
 	}
 	var err error
@@ -173,6 +174,9 @@ func (in *inputs) join(r inventory.IndexedResource) {
 	}
 	if r.Type == googleDisk {
 		in.disks[r.UID] = true
+	}
+	if group := resourceGroupOf(r.UID); group != "" {
+		in.inGroups[group]++
 	}
 	if r.ParentUID == "" {
 		if diskTypes[r.Type] {

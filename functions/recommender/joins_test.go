@@ -135,3 +135,44 @@ func TestJoin_OfAVolumeOfAClusterWithItsDisk(t *testing.T) {
 		})
 	}
 }
+
+func TestResourceCount_OfAResourceGroup(t *testing.T) {
+	const group = "/subscriptions/s-1/resourceGroups/Web"
+	seen := savingsNow.Add(-time.Hour)
+	for name, tt := range map[string]struct {
+		account inventory.Account
+		uids    []string
+		want    any
+		why     condition.Reason
+	}{
+		"two resources": {
+			inventory.Account{}, []string{
+				"/subscriptions/s-1/resourcegroups/web/providers/Microsoft.Compute/disks/a",
+				group + "/providers/Microsoft.Sql/servers/db/databases/b",
+				"/subscriptions/s-1/resourceGroups/other/providers/Microsoft.Compute/disks/c", group, "i-1",
+			}, 2.0, "",
+		},
+		"none in an account that was seen completely": {inventory.Account{SeenFrom: seen}, nil, 0.0, ""},
+		"none in an account of some regions": {
+			inventory.Account{SeenFrom: seen, Regions: []string{"westeurope"}}, nil, nil, unknownValue,
+		},
+		"none in an account that was not seen completely": {inventory.Account{}, nil, nil, unknownValue},
+		"none since the group was made": {
+			inventory.Account{SeenFrom: savingsNow.AddDate(0, 0, -200)}, nil, nil, unknownValue,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSubjectOf(t, "azure-resource-group", "", nil)
+			s.UID, s.inGroups = group, map[string]int{}
+			s.accounts = map[string]inventory.Account{"ca_1": tt.account}
+			for _, uid := range tt.uids {
+				if in := resourceGroupOf(uid); in != "" {
+					s.inGroups[in]++
+				}
+			}
+			if got, why := s.derived(t, "resource_count"); got != tt.want || why != tt.why {
+				t.Errorf("%v (%q); want %v (%q)", got, why, tt.want, tt.why)
+			}
+		})
+	}
+}

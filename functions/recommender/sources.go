@@ -45,3 +45,26 @@ func regionOfPlace(place string) string {
 	}
 	return place[:strings.LastIndex(place, "-")]
 }
+
+// resourceCount returns how many resources the inventory has of a resource group of Azure. If it has none, the group is
+// empty only if the account was seen completely: in all regions, since the group was made. Otherwise it is unknown.
+func (s *subject) resourceCount() (any, condition.Reason) {
+	if n := s.inGroups[strings.ToLower(s.UID)]; n > 0 {
+		return float64(n), ""
+	}
+	a := s.accounts[s.CloudAccountID]
+	if a.SeenFrom.IsZero() || a.SeenFrom.Before(s.since()) || len(a.Regions) > 0 {
+		return nil, unknownValue
+	}
+	return 0.0, ""
+}
+
+// resourceGroupOf returns the native id of the resource group that a resource of Azure is in, in lower case, or "":
+// /subscriptions/…/resourcegroups/web of /subscriptions/…/resourceGroups/web/providers/Microsoft.Compute/disks/data.
+func resourceGroupOf(uid string) string {
+	group, _, inside := strings.Cut(strings.ToLower(uid), "/providers/")
+	if !inside || !strings.HasPrefix(group, "/subscriptions/") || !strings.Contains(group, "/resourcegroups/") {
+		return ""
+	}
+	return group
+}

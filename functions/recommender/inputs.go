@@ -102,7 +102,8 @@ type sources struct {
 func (s *sources) read(ctx context.Context, org string, now time.Time) (*inputs, error) {
 	in := &inputs{
 		now: now, end: now.UTC().Truncate(day), parts: map[string]parts{}, machines: map[string]machine{},
-		disks: map[string]bool{}, inGroups: map[string]int{}, unattached: map[string]disk{}, classes: map[string]string{},
+		disks: map[string]bool{}, inGroups: map[string]int{}, unattached: map[string]disk{},
+		classes: map[string]string{},
 		dates: map[string]time.Time{}, cheapest: map[sizeQuery]sizeAnswer{}, priceFacts: map[string]any{},
 	}
 	var err error

@@ -163,6 +163,10 @@ func (c *checker) planTarget(ctx context.Context, t *remediation.Target) (json.R
 	if err != nil {
 		return nil, err
 	}
+	if s, is := ch.(*changing); is {
+		e := c.rows[t.RecID].Evidence
+		s.seen = remediation.Observed{Values: e.Values, Thresholds: e.Thresholds}
+	}
 	p, native, err := ch.plan(ctx, c.resources[t.ResourceID])
 	if err != nil {
 		return nil, err
@@ -210,7 +214,8 @@ func (c *checker) checkResource(t *remediation.Target) error {
 	if !there || !recorded || listed.UID != t.ResourceUID || listed.Status == cloud.Terminated {
 		return fault.New(fault.Conflict, "its resource %s is gone from the inventory", t.ResourceUID)
 	}
-	if t.Verb != rule.VerbScale && listed.Unschedulable != "" {
+	switches := t.Verb == rule.VerbStop || t.Verb == rule.VerbSchedule
+	if switches && listed.Unschedulable != "" {
 		return fault.New(fault.Conflict, "its resource cannot be started and stopped: %s", listed.Unschedulable)
 	}
 	if record.ActionID != "" && record.ActionID != c.in.WorkflowID {

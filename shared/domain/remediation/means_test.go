@@ -21,14 +21,14 @@ func TestMeansOf_CountsTheRulesThatAreCarriedOut(t *testing.T) {
 			got[m.Verb]++
 		}
 	}
-	if text := fmt.Sprint(got); text != "map[scale:9 schedule:30 stop:40]" {
+	if text := fmt.Sprint(got); text != "map[change-storage:7 delete:3 release:2 scale:9 schedule:30 stop:40]" {
 		t.Error(text)
 	}
 }
 
 func TestMeansOf_SaysWhyNot(t *testing.T) {
 	for id, want := range map[string]string{
-		"": "done by people", "aws-ebs-gp2": "change-storage", "aws-asg-no-scaling-policy": "policy_count",
+		"": "done by people", "aws-rds-gp2": "change-storage", "aws-asg-no-scaling-policy": "policy_count",
 	} {
 		r := rule.ByID(id)
 		if id != "" && r == nil {

@@ -1,7 +1,9 @@
 package ec2
 
 // DescribeAddressesInput is the request of DescribeAddresses.
-type DescribeAddressesInput struct{}
+type DescribeAddressesInput struct {
+	Filters []Filter `form:"Filter"`
+}
 
 // DescribeAddressesOutput is the response of DescribeAddresses.
 type DescribeAddressesOutput struct {

@@ -93,10 +93,13 @@ func listServices() []service {
 		{
 			"ec2", sec2.NewFromConfig, nec2.NewFromConfig,
 			[]string{
+				"AllocateAddress", "CreateSnapshot", "CreateTags", "CreateVolume", "DeleteNetworkInterface",
+				"DeleteSnapshot", "DeleteTags", "DeleteVolume",
 				"DescribeAddresses", "DescribeFastSnapshotRestores", "DescribeImages", "DescribeInstanceStatus",
-				"DescribeInstanceTypes", "DescribeInstances", "DescribeNatGateways", "DescribeRegions",
-				"DescribeRouteTables", "DescribeSnapshots", "DescribeSpotInstanceRequests", "DescribeSubnets",
-				"DescribeVolumes", "DescribeVpcEndpoints", "StartInstances", "StopInstances",
+				"DescribeInstanceTypes", "DescribeInstances", "DescribeNatGateways", "DescribeNetworkInterfaces",
+				"DescribeRegions", "DescribeRouteTables", "DescribeSnapshots", "DescribeSpotInstanceRequests",
+				"DescribeSubnets", "DescribeVolumes", "DescribeVolumesModifications", "DescribeVpcEndpoints",
+				"ModifyInstanceAttribute", "ModifyVolume", "ReleaseAddress", "StartInstances", "StopInstances",
 			},
 		},
 		{

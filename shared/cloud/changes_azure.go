@@ -1,0 +1,4 @@
+package cloud
+
+// azureChanges are the changes of Azure.
+var azureChanges = []KindChange{}

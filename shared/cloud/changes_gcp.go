@@ -1,0 +1,4 @@
+package cloud
+
+// gcpChanges are the changes of Google Cloud.
+var gcpChanges = []KindChange{}

@@ -15,7 +15,7 @@ type Changeable interface {
 	Describe(ctx context.Context, uid, token string) (Description, error)
 	// Complete returns the values that a change sets, with Carried replaced, and the effects that its undo does not
 	// give back. Values that are not possible are class Invalid, a change that is not possible class Unsupported.
-	Complete(d Description, want Values) (set Values, limits []string, err error)
+	Complete(ctx context.Context, d Description, want Values) (set Values, limits []string, err error)
 	// Set makes the call that brings the values about. d is a read of this moment.
 	Set(ctx context.Context, d Description, c ChangeCall) error
 }
@@ -89,7 +89,7 @@ func (k Changing) Plan(ctx context.Context, c Change) (ChangePlan, error) {
 	if c.Verb.RemovesResource() {
 		return k.planRemoval(d, c), nil
 	}
-	return k.planSettings(d, c)
+	return k.planSettings(ctx, d, c)
 }
 
 // refuse returns why the change cannot be made now, or nil.
@@ -114,8 +114,8 @@ func (k Changing) refuseRemoval(d Description) error {
 	return nil
 }
 
-func (k Changing) planSettings(d Description, c Change) (ChangePlan, error) {
-	set, limits, err := k.Complete(d, c.Want)
+func (k Changing) planSettings(ctx context.Context, d Description, c Change) (ChangePlan, error) {
+	set, limits, err := k.Complete(ctx, d, c.Want)
 	if err != nil {
 		return ChangePlan{}, err
 	}

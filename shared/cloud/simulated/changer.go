@@ -110,7 +110,9 @@ func factText(v any) (string, bool) {
 }
 
 // Complete accepts every value of the catalogue; what the storage can do now is its present value.
-func (k *nodeChange) Complete(d cloud.Description, want cloud.Values) (cloud.Values, []string, error) {
+func (k *nodeChange) Complete(_ context.Context, d cloud.Description, want cloud.Values) (cloud.Values, []string,
+	error,
+) {
 	set := maps.Clone(want)
 	for name, v := range set {
 		switch {

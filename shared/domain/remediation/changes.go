@@ -33,8 +33,17 @@ func changeProblem(r *rule.Rule, kind string) string {
 	return settingsProblem(r, &of)
 }
 
+// usedInPlan are the rules of resources that are in use by their own condition: the plan of a removal refuses them.
+var usedInPlan = []string{"aws-eip-on-detached-interface", "azure-appserviceplan-all-stopped"}
+
 // stepsProblem returns why the steps of a removal are not carried out.
 func stepsProblem(r *rule.Rule, of *cloud.KindChange) string {
+	switch {
+	case slices.Contains(usedInPlan, r.ID):
+		return "its resource is still attached to another one: detach it by hand first"
+	case of.Verb == cloud.Delete && strings.Contains(r.Condition, "m."):
+		return "only metrics show that it is unused, which no read before the deletion proves: delete it by hand"
+	}
 	for _, step := range r.Target.Steps {
 		if step != cloud.StepSelf && step != cloud.StepMark && (step != cloud.StepCopy || !of.Copies) {
 			return "its step " + step + " is not carried out: make the change by hand, and mark it applied"

@@ -63,7 +63,7 @@ func (k *addressChange) find(ctx context.Context, f ec2.Filter) (*ec2.Address, e
 }
 
 // Complete refuses: an address has no values to set.
-func (k *addressChange) Complete(cloud.Description, cloud.Values) (cloud.Values, []string, error) {
+func (k *addressChange) Complete(context.Context, cloud.Description, cloud.Values) (cloud.Values, []string, error) {
 	return nil, nil, cloud.ErrUnsupported("an address is only released")
 }
 

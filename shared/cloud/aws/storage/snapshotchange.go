@@ -61,7 +61,7 @@ func usesSnapshot(i *ec2.Image, id string) bool {
 }
 
 // Complete refuses: a snapshot has no values to set.
-func (k *snapshotChange) Complete(cloud.Description, cloud.Values) (cloud.Values, []string, error) {
+func (k *snapshotChange) Complete(context.Context, cloud.Description, cloud.Values) (cloud.Values, []string, error) {
 	return nil, nil, cloud.ErrUnsupported("a snapshot is only deleted")
 }
 

@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"context"
 	"maps"
 	"slices"
 	"strconv"
@@ -72,7 +73,9 @@ func number(text string) int64 {
 
 // Complete returns the values of a change of a volume's type or performance. A type with IOPS or throughput of its own
 // always gets them: at least the performance that the volume has now, unless the change names less.
-func (k *volumeChange) Complete(d cloud.Description, want cloud.Values) (cloud.Values, []string, error) {
+func (k *volumeChange) Complete(_ context.Context, d cloud.Description, want cloud.Values) (cloud.Values, []string,
+	error,
+) {
 	set := maps.Clone(want)
 	kind := want[typeValue]
 	if kind == "" {

@@ -98,6 +98,7 @@ type Value struct {
 	// Bool is set.
 	On, Off string
 	Bool    bool
+	Not     bool // the JSON bool is the opposite
 	Number  bool
 	// Unit is the factor from the unit of rules to that of the provider, for a number; 0 is 1.
 	Unit float64
@@ -118,7 +119,7 @@ func (v Value) In(d Document) string {
 	}
 	switch at := at.(type) {
 	case bool:
-		return strconv.FormatBool(at)
+		return strconv.FormatBool(at != v.Not)
 	case string:
 		return lastPart(at)
 	case json.Number:
@@ -169,7 +170,7 @@ func (v Value) Encode(text string) (any, error) {
 			return nil, cloud.ErrInvalid("%s %.40q is neither true nor false", v.Name, text)
 		}
 		if v.Bool {
-			return on, nil
+			return on != v.Not, nil
 		}
 		if on {
 			return v.On, nil

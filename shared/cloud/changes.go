@@ -2,6 +2,7 @@ package cloud
 
 import (
 	"slices"
+	"sync"
 	"time"
 )
 
@@ -30,22 +31,35 @@ const (
 	DeleteWaitSnapshot   = 30 * 24 * time.Hour
 )
 
-// changes is the catalogue of changes.
-var changes = slices.Concat(awsChanges, azureChanges, gcpChanges)
+// changes returns the catalogue of changes. It is a function, and its parts are, so that binaries that do not use it do
+// not contain it.
+func changes() []KindChange { return slices.Concat(awsChanges(), azureChanges(), gcpChanges()) }
+
+var (
+	changesOnce sync.Once
+	changesRead []KindChange
+)
+
+// readChanges returns the catalogue, which is made once. Callers do not change it.
+func readChanges() []KindChange {
+	changesOnce.Do(func() { changesRead = changes() })
+	return changesRead
+}
 
 // ChangeOf returns the change of a kind with a verb; false when there is none.
 func ChangeOf(kind string, verb ChangeVerb) (KindChange, bool) {
-	i := slices.IndexFunc(changes, func(c KindChange) bool { return c.Type == kind && c.Verb == verb })
+	all := readChanges()
+	i := slices.IndexFunc(all, func(c KindChange) bool { return c.Type == kind && c.Verb == verb })
 	if i < 0 {
 		return KindChange{}, false
 	}
-	return changes[i], true
+	return all[i], true
 }
 
 // ChangesOf lists the changes of a provider's kinds.
 func ChangesOf(provider string) []KindChange {
 	var out []KindChange
-	for _, c := range changes {
+	for _, c := range readChanges() {
 		if k, known := KindOf(c.Type); known && k.Provider == provider {
 			out = append(out, c)
 		}
@@ -55,7 +69,7 @@ func ChangesOf(provider string) []KindChange {
 
 // IsChangeable reports whether remediation changes resources of a type.
 func IsChangeable(kind string) bool {
-	return slices.ContainsFunc(changes, func(c KindChange) bool { return c.Type == kind })
+	return slices.ContainsFunc(readChanges(), func(c KindChange) bool { return c.Type == kind })
 }
 
 // IsSnapshot reports whether resources of a type are snapshots: they wait longer for their deletion, and nothing

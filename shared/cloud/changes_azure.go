@@ -2,41 +2,43 @@ package cloud
 
 import "slices"
 
-// azureChanges are the changes of Azure. Values are set by a PATCH; a removal is a DELETE, and a PUT of the stored
+// azureChanges returns the changes of Azure. Values are set by a PATCH; a removal is a DELETE, and a PUT of the stored
 // definition gives the resource back under its name.
-var azureChanges = slices.Concat([]KindChange{
-	{
-		Type: "azure-disk", Verb: Delete, Copies: true, Call: "DELETE Microsoft.Compute/disks",
-		Undo:   "a disk of the same name is made of the snapshot",
-		Limits: []string{"a restored disk has the same name and ID, and is another disk: attach it again"},
-		Needs: append(azureNeeds("Microsoft.Compute/disks", "read", "write", "delete"),
-			"Microsoft.Authorization/locks/read", "Microsoft.Compute/disks/beginGetAccess/action",
-			"Microsoft.Compute/snapshots/read", "Microsoft.Compute/snapshots/write"),
-	},
-	{
-		Type: "azure-snapshot", Verb: Delete, Call: "DELETE Microsoft.Compute/snapshots", Undo: noUndo,
-		Limits: []string{lostForGood},
-		Needs: append(azureNeeds("Microsoft.Compute/snapshots", "read", "write", "delete"),
-			"Microsoft.Authorization/locks/read"),
-	},
-	{
-		Type: "azure-publicip", Verb: Release, Call: "DELETE Microsoft.Network/publicIPAddresses",
-		Undo:   "a public IP address of the same name is made",
-		Limits: []string{"the address itself does not come back: the new one has another"},
-		Needs:  azureNeeds("Microsoft.Network/publicIPAddresses", "read", "write", "delete"),
-	},
-	azureDelete("azure-loadbalancer", "Microsoft.Network/loadBalancers"),
-	azureDelete("azure-nic", "Microsoft.Network/networkInterfaces", "a dynamic private address may be another one"),
-	azureDelete("azure-nsg", "Microsoft.Network/networkSecurityGroups"),
-	azureDelete("azure-natgateway", "Microsoft.Network/natGateways"),
-	azureDelete("azure-ddos-plan", "Microsoft.Network/ddosProtectionPlans"),
-	azureDelete("azure-frontdoor-waf", "Microsoft.Network/frontDoorWebApplicationFirewallPolicies"),
-	azureDelete("azure-trafficmanager", "Microsoft.Network/trafficManagerProfiles",
-		"its DNS name comes back only while nobody else has it"),
-	azureDelete("azure-availability-set", "Microsoft.Compute/availabilitySets"),
-	azureDelete("azure-dedicated-host", "Microsoft.Compute/hostGroups/hosts", "Azure may lack a host of this type"),
-	azureDelete("azure-appserviceplan", "Microsoft.Web/serverfarms"),
-}, azureSettings())
+func azureChanges() []KindChange {
+	return slices.Concat([]KindChange{
+		{
+			Type: "azure-disk", Verb: Delete, Copies: true, Call: "DELETE Microsoft.Compute/disks",
+			Undo:   "a disk of the same name is made of the snapshot",
+			Limits: []string{"a restored disk has the same name and ID, and is another disk: attach it again"},
+			Needs: append(azureNeeds("Microsoft.Compute/disks", "read", "write", "delete"),
+				"Microsoft.Authorization/locks/read", "Microsoft.Compute/disks/beginGetAccess/action",
+				"Microsoft.Compute/snapshots/read", "Microsoft.Compute/snapshots/write"),
+		},
+		{
+			Type: "azure-snapshot", Verb: Delete, Call: "DELETE Microsoft.Compute/snapshots", Undo: noUndo,
+			Limits: []string{lostForGood},
+			Needs: append(azureNeeds("Microsoft.Compute/snapshots", "read", "write", "delete"),
+				"Microsoft.Authorization/locks/read"),
+		},
+		{
+			Type: "azure-publicip", Verb: Release, Call: "DELETE Microsoft.Network/publicIPAddresses",
+			Undo:   "a public IP address of the same name is made",
+			Limits: []string{"the address itself does not come back: the new one has another"},
+			Needs:  azureNeeds("Microsoft.Network/publicIPAddresses", "read", "write", "delete"),
+		},
+		azureDelete("azure-loadbalancer", "Microsoft.Network/loadBalancers"),
+		azureDelete("azure-nic", "Microsoft.Network/networkInterfaces", "a dynamic private address may be another one"),
+		azureDelete("azure-nsg", "Microsoft.Network/networkSecurityGroups"),
+		azureDelete("azure-natgateway", "Microsoft.Network/natGateways"),
+		azureDelete("azure-ddos-plan", "Microsoft.Network/ddosProtectionPlans"),
+		azureDelete("azure-frontdoor-waf", "Microsoft.Network/frontDoorWebApplicationFirewallPolicies"),
+		azureDelete("azure-trafficmanager", "Microsoft.Network/trafficManagerProfiles",
+			"its DNS name comes back only while nobody else has it"),
+		azureDelete("azure-availability-set", "Microsoft.Compute/availabilitySets"),
+		azureDelete("azure-dedicated-host", "Microsoft.Compute/hostGroups/hosts", "Azure may lack a host of this type"),
+		azureDelete("azure-appserviceplan", "Microsoft.Web/serverfarms"),
+	}, azureSettings())
+}
 
 // azureSettings returns the changes that set values.
 func azureSettings() []KindChange {

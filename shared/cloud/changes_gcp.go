@@ -2,36 +2,38 @@ package cloud
 
 import "slices"
 
-// gcpChanges are the changes of Google Cloud.
-var gcpChanges = slices.Concat([]KindChange{
-	{
-		Type: "gcp-disk", Verb: Delete, Copies: true, Call: "compute.disks.delete",
-		Undo:   "compute.disks.insert makes a disk of the same name of the snapshot",
-		Limits: []string{"a restored disk has the same name, and another numeric ID: attach it again"},
-		Needs: []string{
-			"compute.disks.get", "compute.disks.setLabels", "compute.disks.createSnapshot", "compute.disks.delete",
-			"compute.disks.create", "compute.snapshots.create", "compute.snapshots.get", "compute.snapshots.setLabels",
-			"compute.snapshots.useReadOnly",
+// gcpChanges returns the changes of Google Cloud.
+func gcpChanges() []KindChange {
+	return slices.Concat([]KindChange{
+		{
+			Type: "gcp-disk", Verb: Delete, Copies: true, Call: "compute.disks.delete",
+			Undo:   "compute.disks.insert makes a disk of the same name of the snapshot",
+			Limits: []string{"a restored disk has the same name, and another numeric ID: attach it again"},
+			Needs: []string{
+				"compute.disks.get", "compute.disks.setLabels", "compute.disks.createSnapshot", "compute.disks.delete",
+				"compute.disks.create", "compute.snapshots.create", "compute.snapshots.get", "compute.snapshots.setLabels",
+				"compute.snapshots.useReadOnly",
+			},
 		},
-	},
-	{
-		Type: "gcp-snapshot", Verb: Delete, Call: "compute.snapshots.delete", Undo: noUndo,
-		Limits: []string{lostForGood},
-		Needs:  []string{"compute.snapshots.get", "compute.snapshots.setLabels", "compute.snapshots.delete"},
-	},
-	{
-		Type: "gcp-address", Verb: Release, Call: "compute.addresses.delete",
-		Undo:   "compute.addresses.insert reserves an address under the same name",
-		Limits: []string{"the address itself does not come back: the new one is another"},
-		Needs:  []string{"compute.addresses.get", "compute.addresses.delete", "compute.addresses.create"},
-	},
-	{
-		Type: "gcp-compute", Verb: Resize, Sets: []string{"class"}, Call: "compute.instances.setMachineType",
-		Undo:   "compute.instances.setMachineType sets the type before",
-		Limits: []string{"Google may lack capacity for the type before"},
-		Needs:  []string{"compute.instances.get", "compute.instances.setMachineType"},
-	},
-}, gcpSettings())
+		{
+			Type: "gcp-snapshot", Verb: Delete, Call: "compute.snapshots.delete", Undo: noUndo,
+			Limits: []string{lostForGood},
+			Needs:  []string{"compute.snapshots.get", "compute.snapshots.setLabels", "compute.snapshots.delete"},
+		},
+		{
+			Type: "gcp-address", Verb: Release, Call: "compute.addresses.delete",
+			Undo:   "compute.addresses.insert reserves an address under the same name",
+			Limits: []string{"the address itself does not come back: the new one is another"},
+			Needs:  []string{"compute.addresses.get", "compute.addresses.delete", "compute.addresses.create"},
+		},
+		{
+			Type: "gcp-compute", Verb: Resize, Sets: []string{"class"}, Call: "compute.instances.setMachineType",
+			Undo:   "compute.instances.setMachineType sets the type before",
+			Limits: []string{"Google may lack capacity for the type before"},
+			Needs:  []string{"compute.instances.get", "compute.instances.setMachineType"},
+		},
+	}, gcpSettings())
+}
 
 // gcpSettings returns the changes that a PATCH makes.
 func gcpSettings() []KindChange {

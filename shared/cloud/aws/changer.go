@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws/compute"
+	"lamplighter.dev/shared/cloud/aws/databases"
 	"lamplighter.dev/shared/cloud/aws/network"
 	"lamplighter.dev/shared/cloud/aws/resource"
 	"lamplighter.dev/shared/cloud/aws/storage"
@@ -13,7 +15,10 @@ import (
 var _ cloud.Changer = (*conn)(nil)
 
 // changers are the kinds that remediation changes. A new kind is a file, a line here, and a line in the catalogue.
-var changers = []resource.Changer{storage.VolumeChanges, storage.SnapshotChanges, network.AddressChanges}
+var changers = []resource.Changer{
+	storage.VolumeChanges, storage.SnapshotChanges, network.AddressChanges, compute.InstanceChanges,
+	databases.DatabaseChanges,
+}
 
 // changing opens the kind of a change, for one resource of this account and region.
 func (c *conn) changing(ctx context.Context, want cloud.Change) (cloud.Changing, error) {

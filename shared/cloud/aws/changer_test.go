@@ -309,3 +309,76 @@ func TestChanger_TheCatalogueDeclaresEachCall(t *testing.T) {
 	}
 }
 
+
+func TestChanger_AnInstanceIsResizedOnlyWhileThatLosesNothing(t *testing.T) {
+	tw, conn := connect(t)
+	c := conn.(cloud.Changer)
+	i := tw.AddInstance(awstwin.Instance{
+		ID: awstwin.InstanceID(1), Region: changedRegion, Type: "m5.xlarge", State: "stopped",
+	})
+	for id, refused := range map[string]awstwin.Instance{
+		"must be stopped": {}, "Auto Scaling group g": {
+			State: "stopped", Tags: map[string]string{"aws:autoscaling:groupName": "g"},
+		},
+		"instance store": {State: "stopped", InstanceStore: true}, "Spot": {State: "stopped", SpotRequest: "sir-1"},
+	} {
+		refused.ID, refused.Region = awstwin.InstanceID(2), changedRegion
+		r := tw.AddInstance(refused)
+		want := cloud.Change{
+			Verb: cloud.Resize, Kind: "aws-ec2", Region: changedRegion, UID: r.ID, Want: cloud.Values{"class": "m5.large"},
+		}
+		if _, err := c.PlanChange(t.Context(), want); cloud.ClassOf(err) != cloud.Unsupported ||
+			!strings.Contains(err.Error(), id) {
+			t.Errorf("%s: %v", id, err)
+		}
+		tw.ChangeLocked(func() { r.ID = awstwin.InstanceID(3) })
+	}
+	want := cloud.Change{
+		Verb: cloud.Resize, Kind: "aws-ec2", Region: changedRegion, UID: i.ID, Want: cloud.Values{"class": "m5.large"},
+	}
+	p := applied(t, tw, c, want)
+	undo(t, c, want, p)
+	if i.Type != "m5.xlarge" || len(tw.Calls("ec2:ModifyInstanceAttribute")) != 2 {
+		t.Errorf("%s after %d calls", i.Type, len(tw.Calls("ec2:ModifyInstanceAttribute")))
+	}
+}
+
+func TestChanger_ValuesOfADatabaseAreSetAndGivenBack(t *testing.T) {
+	for verb, want := range map[cloud.ChangeVerb]cloud.Values{
+		cloud.Guard:         {"deletion_protection": "true", "auto_minor": "true", "backup_days": "7"},
+		cloud.Resize:        {"multi_az": "false"},
+		cloud.SetLifecycle:  {"insights_days": "7"},
+		cloud.ChangeStorage: {"storage_type": "gp3", "max_allocated_gb": "40"},
+	} {
+		t.Run(string(verb), func(t *testing.T) {
+			tw, conn := connect(t)
+			c := conn.(cloud.Changer)
+			db := tw.AddDatabase(awstwin.Database{
+				ID: "shop", Region: changedRegion, Engine: "postgres", MultiAZ: true, Settings: map[string]string{
+					"BackupRetentionPeriod": "1", "StorageType": "gp2", "DeletionProtection": "false",
+					"AutoMinorVersionUpgrade": "false", "PerformanceInsightsRetentionPeriod": "731",
+				},
+			})
+			before := fmt.Sprint(db.MultiAZ, db.Settings)
+			change := cloud.Change{Verb: verb, Kind: "aws-rds", Region: changedRegion, UID: db.ARN(), Want: want}
+			p, err := c.PlanChange(t.Context(), change)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, set := range []cloud.Values{p.After, p.Before} {
+				call := cloud.ChangeCall{Change: change, Set: set}
+				if err = c.ApplyChange(t.Context(), call); err != nil {
+					t.Fatal(err)
+				}
+				reached(t, c, call)
+				if _, err = c.PlanChange(t.Context(), change); cloud.ClassOf(err) != cloud.Moving {
+					t.Errorf("while it is modified: %v", err)
+				}
+				tw.SettleAll()
+			}
+			if after := fmt.Sprint(db.MultiAZ, db.Settings); after != before {
+				t.Errorf("%s, before %s", after, before)
+			}
+		})
+	}
+}

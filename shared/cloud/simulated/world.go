@@ -26,8 +26,8 @@ type world struct {
 	mu     sync.Mutex
 	nodes  map[node]transition
 	values map[node]map[string]string // that remediation has set
-	seq    int64 // the last log item that nodes contains
-	folded int64 // the last log item that the stored outcome contains, as far as known here
+	seq    int64                      // the last log item that nodes contains
+	folded int64                      // the last log item that the stored outcome contains, as far as known here
 
 	calls     map[string]int
 	buckets   map[string]*rate.Limiter // that an account with limits enforces

@@ -21,7 +21,7 @@ func TestMeansOf_CountsTheRulesThatAreCarriedOut(t *testing.T) {
 			got[m.Verb]++
 		}
 	}
-	if text := fmt.Sprint(got); text != "map[change-storage:7 delete:3 release:2 scale:9 schedule:30 stop:40]" {
+	if text := fmt.Sprint(got); text != "map[change-storage:25 delete:21 guard:14 release:3 resize:44 scale:9 schedule:30 set-lifecycle:8 setting:1 stop:40]" {
 		t.Error(text)
 	}
 }

@@ -19,7 +19,9 @@ func init() {
 		"ec2:DeleteTags":                   (*Cloud).deleteTags,
 		"ec2:DeleteVolume":                 (*Cloud).deleteVolume,
 		"ec2:DescribeVolumesModifications": (*Cloud).describeModifications,
+		"ec2:ModifyInstanceAttribute":      (*Cloud).modifyInstance,
 		"ec2:ModifyVolume":                 (*Cloud).modifyVolume,
+		"rds:ModifyDBInstance":             (*Cloud).modifyDatabase,
 		"ec2:ReleaseAddress":               (*Cloud).releaseAddress,
 	})
 }
@@ -287,4 +289,49 @@ func (c *Cloud) releaseAddress(q request) (any, *failure) {
 	}
 	c.addresses = slices.Delete(c.addresses, i, i+1)
 	return made(), nil
+}
+
+// modifyInstance sets the type of a stopped instance.
+func (c *Cloud) modifyInstance(q request) (any, *failure) {
+	found, f := c.named(q.region, []string{q.getString("InstanceId")})
+	switch {
+	case f != nil:
+		return nil, f
+	case found[0].State != "stopped":
+		return nil, newFailure(http.StatusBadRequest, "IncorrectInstanceState", "The instance '%s' is not in the "+
+			"'stopped' state.", found[0].ID)
+	}
+	found[0].Type = q.form.Get("InstanceType.Value")
+	return made(), nil
+}
+
+// modifyDatabase changes values of an instance that is available. A limit of the storage that is its present size is
+// none.
+func (c *Cloud) modifyDatabase(q request) (any, *failure) {
+	id := q.getString("DBInstanceIdentifier")
+	i := slices.IndexFunc(c.dbs, func(d *Database) bool { return d.ID == id && !d.IsCluster && d.Region == q.region })
+	switch {
+	case i < 0:
+		return nil, newFailure(http.StatusNotFound, "DBInstanceNotFound", "DBInstance %s not found.", id)
+	case c.dbs[i].Status != "available":
+		return nil, newFailure(http.StatusBadRequest, "InvalidDBInstanceState", "Instance %s is not available.", id)
+	}
+	d := c.dbs[i]
+	next := maps.Clone(d.Settings)
+	for _, name := range []string{
+		"AutoMinorVersionUpgrade", "BackupRetentionPeriod", "DeletionProtection", "Iops", "MaxAllocatedStorage",
+		"PerformanceInsightsRetentionPeriod", "StorageType",
+	} {
+		if v := q.form.Get(name); v != "" {
+			next[name] = v
+		}
+	}
+	if next["MaxAllocatedStorage"] == "20" { // its present size
+		delete(next, "MaxAllocatedStorage")
+	}
+	if v := q.form.Get("MultiAZ"); v != "" {
+		d.MultiAZ = v == "true"
+	}
+	d.Settings, d.Status = next, "modifying"
+	return []node{d.node()}, nil
 }

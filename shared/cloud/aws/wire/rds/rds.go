@@ -75,3 +75,9 @@ func (c *Client) StopDBInstance(ctx context.Context, in *StopDBInstanceInput) (*
 	op := wire.Operation{Name: "StopDBInstance"}
 	return wire.Call[StopDBInstanceOutput](ctx, c.wire, op, in)
 }
+
+// ModifyDBInstance calls ModifyDBInstance of RDS.
+func (c *Client) ModifyDBInstance(ctx context.Context, in *ModifyDBInstanceInput) (*ModifyDBInstanceOutput, error) {
+	op := wire.Operation{Name: "ModifyDBInstance"}
+	return wire.Call[ModifyDBInstanceOutput](ctx, c.wire, op, in)
+}

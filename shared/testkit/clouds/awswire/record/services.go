@@ -161,7 +161,7 @@ func listServices() []service {
 			"rds", srds.NewFromConfig, nrds.NewFromConfig,
 			[]string{
 				"DescribeBlueGreenDeployments", "DescribeDBClusters", "DescribeDBInstances",
-				"DescribeDBMajorEngineVersions", "StartDBCluster", "StartDBInstance", "StopDBCluster", "StopDBInstance",
+				"DescribeDBMajorEngineVersions", "ModifyDBInstance", "StartDBCluster", "StartDBInstance", "StopDBCluster", "StopDBInstance",
 			},
 		},
 		{

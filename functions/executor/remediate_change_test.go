@@ -237,7 +237,7 @@ type countChanges struct {
 	cloud.Conn
 	cloud.Changer
 	calls *int
-	fail  func(call int, c cloud.ChangeCall) (make bool, err error)
+	fail  func(call int, c cloud.ChangeCall) (does bool, err error)
 }
 
 func (c countChanges) ApplyChange(ctx context.Context, call cloud.ChangeCall) error {
@@ -302,7 +302,9 @@ func TestRemediate_ALostCallIsMadeOnce(t *testing.T) {
 // Denied half-way: the mark is set and the snapshot taken, then the account may not delete. The mark is removed.
 func TestRemediate_ADeletionThatIsDeniedHalfWayIsGivenBack(t *testing.T) {
 	c := changeCases["delete with a snapshot"]
-	denied := &cloud.Error{Class: cloud.Denied, Code: "AccessDenied", Message: "not authorized to perform ec2:DeleteVolume"}
+	denied := &cloud.Error{
+		Class: cloud.Denied, Code: "AccessDenied", Message: "not authorized to perform ec2:DeleteVolume",
+	}
 	m := newChange(t, c, 1)
 	before := m.values(0, c.verb)
 	m.approve()
@@ -348,7 +350,6 @@ func TestRemediate_ASnapshotThatNeverCompletesDeletesNothing(t *testing.T) {
 		}
 		return true, nil
 	})
-	w := apitest.Value(m.store.Get(m.ctx, org, m.w.ID))(t)
 	for range 20 * 200 {
 		got := apitest.Value(r.Advance(m.ctx, remediation.Input{Org: org, WorkflowID: m.w.ID}))(m)
 		if got.Done {
@@ -358,7 +359,7 @@ func TestRemediate_ASnapshotThatNeverCompletesDeletesNothing(t *testing.T) {
 		}
 		m.Clock.Advance(got.At.Sub(m.Clock.Now()))
 	}
-	w = apitest.Value(m.store.Get(m.ctx, org, m.w.ID))(t)
+	w := apitest.Value(m.store.Get(m.ctx, org, m.w.ID))(t)
 	m.Equal("status", w.Status, remediation.RolledBack)
 	if v := m.values(0, c.verb); v[cloud.ExistsValue] != "true" || v[cloud.MarkValue] != "" {
 		t.Errorf("%v", v)

@@ -5,9 +5,11 @@ func awsChanges() []KindChange {
 	return []KindChange{
 		{
 			Type: "aws-ebs", Verb: ChangeStorage, Sets: []string{"volume_type", "iops", "throughput_mibps"},
-			Call:  "ec2:ModifyVolume",
-			Undo:  "ec2:ModifyVolume sets the values before, 6 hours after the change at the earliest",
-			Needs: []string{"ec2:DescribeSnapshots", "ec2:DescribeVolumes", "ec2:DescribeVolumesModifications", "ec2:ModifyVolume"},
+			Call: "ec2:ModifyVolume",
+			Undo: "ec2:ModifyVolume sets the values before, 6 hours after the change at the earliest",
+			Needs: []string{
+				"ec2:DescribeSnapshots", "ec2:DescribeVolumes", "ec2:DescribeVolumesModifications", "ec2:ModifyVolume",
+			},
 		},
 		{
 			Type: "aws-ebs", Verb: Delete, Copies: true, Call: "ec2:DeleteVolume",
@@ -19,7 +21,8 @@ func awsChanges() []KindChange {
 			},
 		},
 		{
-			Type: "aws-ebs-snapshot", Verb: Delete, Call: "ec2:DeleteSnapshot", Undo: noUndo, Limits: []string{lostForGood},
+			Type: "aws-ebs-snapshot", Verb: Delete, Call: "ec2:DeleteSnapshot", Undo: noUndo,
+			Limits: []string{lostForGood},
 			Needs: []string{
 				"ec2:CreateTags", "ec2:DeleteSnapshot", "ec2:DeleteTags", "ec2:DescribeImages", "ec2:DescribeSnapshots",
 			},

@@ -11,7 +11,8 @@ func gcpChanges() []KindChange {
 			Limits: []string{"a restored disk has the same name, and another numeric ID: attach it again"},
 			Needs: []string{
 				"compute.disks.get", "compute.disks.setLabels", "compute.disks.createSnapshot", "compute.disks.delete",
-				"compute.disks.create", "compute.snapshots.create", "compute.snapshots.get", "compute.snapshots.setLabels",
+				"compute.disks.create", "compute.snapshots.create", "compute.snapshots.get",
+				"compute.snapshots.setLabels",
 				"compute.snapshots.useReadOnly",
 			},
 		},

@@ -67,11 +67,11 @@ func (s *changing) plan(ctx context.Context, _ inventory.Listed) (p remediation.
 		return p, nil, err
 	}
 	p = remediation.Plan{Calls: got.Calls, Before: got.Before, After: got.After, Limits: got.Limits}
-	switch {
-	case c.Verb == cloud.Delete:
+	switch c.Verb { //nolint:exhaustive // the others set values
+	case cloud.Delete:
 		wait := fmt.Sprintf("wait %d days, and read it again", s.t.WaitBeforeDelete()/(24*time.Hour))
 		p.Calls = slices.Insert(p.Calls, len(p.Calls)-1, wait)
-	case c.Verb == cloud.Release:
+	case cloud.Release:
 	default:
 		p.Watch = max(watchTime, r.Target.Validate)
 	}

@@ -110,7 +110,9 @@ func (k *armChange) lockOf(ctx context.Context, uid string) (string, error) {
 }
 
 // Complete checks the values, and whether they can be set now.
-func (k *armChange) Complete(ctx context.Context, d cloud.Description, want cloud.Values) (cloud.Values, []string, error) {
+func (k *armChange) Complete(ctx context.Context, d cloud.Description, want cloud.Values) (cloud.Values, []string,
+	error,
+) {
 	set := maps.Clone(want)
 	for name, text := range set {
 		v, known := k.value(name)

@@ -19,7 +19,8 @@ const (
 var changedKinds = []changedKind{
 	{
 		kind: disk, service: "compute.googleapis.com", base: googlerest.Compute, group: "compute.disks",
-		users: []string{"users"}, mask: "paths", keeps: []string{"type", "sizeGb", "provisionedIops", "resourcePolicies"},
+		users: []string{"users"}, mask: "paths",
+		keeps: []string{"type", "sizeGb", "provisionedIops", "resourcePolicies"},
 		values: []definition.Value{
 			amount("provisioned_iops", "provisionedIops"), amount("size_gb", "sizeGb"), word("disk_type", "type"),
 		},

@@ -186,11 +186,11 @@ func (k *restChange) Set(ctx context.Context, d cloud.Description, c cloud.Chang
 
 // requestIDOf returns an id that is the same for the same call: Google makes it once.
 func requestIDOf(c cloud.ChangeCall) string {
-	name := c.UID + c.Token
-	for _, n := range slices.Sorted(maps.Keys(c.Set)) {
-		name += "\n" + n + "=" + c.Set[n]
+	parts := []string{c.UID, c.Token}
+	for _, name := range slices.Sorted(maps.Keys(c.Set)) {
+		parts = append(parts, name+"="+c.Set[name])
 	}
-	return uuid.NewSHA1(uuid.NameSpaceURL, []byte(name)).String()
+	return uuid.NewSHA1(uuid.NameSpaceURL, []byte(strings.Join(parts, "\n"))).String()
 }
 
 // requestFor returns the request of a call; nil if there is nothing to do.

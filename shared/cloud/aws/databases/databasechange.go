@@ -38,10 +38,12 @@ func (k *databaseChange) Describe(ctx context.Context, uid, _ string) (cloud.Des
 	}
 	db := out.DBInstances[0]
 	d := cloud.Description{Values: cloud.Values{
-		cloud.ExistsValue: "true", "multi_az": flagText(db.MultiAZ), "auto_minor": flagText(db.AutoMinorVersionUpgrade),
-		"deletion_protection": flagText(db.DeletionProtection), "backup_days": resource.TextOf(db.BackupRetentionPeriod),
-		"insights_days": resource.TextOf(db.PerformanceInsightsRetentionPeriod),
-		"storage_type":  sdk.ToString(db.StorageType), "iops": resource.TextOf(db.Iops),
+		cloud.ExistsValue: "true", "multi_az": flagText(db.MultiAZ),
+		"auto_minor":          flagText(db.AutoMinorVersionUpgrade),
+		"deletion_protection": flagText(db.DeletionProtection),
+		"backup_days":         resource.TextOf(db.BackupRetentionPeriod),
+		"insights_days":       resource.TextOf(db.PerformanceInsightsRetentionPeriod),
+		"storage_type":        sdk.ToString(db.StorageType), "iops": resource.TextOf(db.Iops),
 		"max_allocated_gb": resource.TextOf(db.MaxAllocatedStorage), allocatedValue: resource.TextOf(db.AllocatedStorage),
 	}}
 	if s := sdk.ToString(db.DBInstanceStatus); s != "available" && s != "storage-optimization" {

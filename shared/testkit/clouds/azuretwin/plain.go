@@ -108,9 +108,7 @@ func (c *Cloud) changePlain(q request, r *Resource) (answer, *failure) {
 			r.Body["tags"] = maps.Clone(tags)
 		}
 	case http.MethodPut:
-		for name, v := range q.body {
-			r.Body[name] = v
-		}
+		maps.Copy(r.Body, q.body)
 	default:
 		return answer{}, newFailure(http.StatusMethodNotAllowed, "MethodNotAllowed", "%s is not allowed", q.Method)
 	}

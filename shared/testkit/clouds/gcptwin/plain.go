@@ -51,15 +51,22 @@ func (c *Cloud) plainOp(q request) string {
 	switch {
 	case c.plain[path] != nil && word != "":
 		return plainGroup(path) + "." + collection + "." + word
-	case q.Method == http.MethodPost && c.plain[at] != nil:
-		up := at[:strings.LastIndex(at, "/")]
-		return plainGroup(path) + "." + up[strings.LastIndex(up, "/")+1:] + "." + last
-	case q.Method == http.MethodPost && c.plain != nil && q.body["name"] != nil && q.op != "compute.autoscalers.insert":
-		return plainGroup(path) + "." + last + ".create"
-	case c.plain != nil && word != "" && strings.HasSuffix(at, "/snapshots"):
-		return "compute.snapshots." + word
+	case q.Method == http.MethodPost && c.plain != nil:
+		return c.plainPost(q, at, last)
 	case c.plain != nil && word != "" && q.op == q.Method+" "+path:
 		return plainGroup(path) + "." + collection + "." + word
+	}
+	return ""
+}
+
+// plainPost returns the operation of a POST to a plain resource, or to the list of one; "" for another request.
+func (c *Cloud) plainPost(q request, at, last string) string {
+	up := at[:max(strings.LastIndex(at, "/"), 0)]
+	switch {
+	case c.plain[at] != nil:
+		return plainGroup(at) + "." + up[strings.LastIndex(up, "/")+1:] + "." + last
+	case q.body["name"] != nil && q.op == "POST "+q.URL.Path:
+		return plainGroup(at) + "." + last + ".create"
 	}
 	return ""
 }

@@ -10,11 +10,14 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
+// cancelLatency is how long a cancellation waits at most until a target that is watched is given back.
+const cancelLatency = time.Minute
+
 // watch validates a target: it still has the wanted state when its time is over.
 func (r *Runner) watch(ctx context.Context, w *remediation.Workflow, i int) (time.Time, error) {
 	t := &w.Targets[i]
-	if until := t.ReachedAt.Add(t.Plan.Watch); r.Clock.Now().Before(until) {
-		return until, nil
+	if left := t.ReachedAt.Add(t.Plan.Watch).Sub(r.Clock.Now()); left > 0 {
+		return r.Clock.Now().Add(min(left, cancelLatency)), nil
 	}
 	ch, err := r.of(ctx, w, i)
 	if err != nil {

@@ -2,6 +2,7 @@ package network
 
 import (
 	"context"
+	"slices"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
 
@@ -41,13 +42,14 @@ func (k *addressChange) Describe(ctx context.Context, uid, token string) (cloud.
 		Values: cloud.Values{cloud.ExistsValue: "true", addressValue: sdk.ToString(a.PublicIp)},
 		Native: cloud.EncodeSnapshot(addressNative{sdk.ToString(a.PublicIp), resource.Ec2Tags(a.Tags)}),
 	}
-	if a.AssociationId != nil || a.NetworkInterfaceId != nil {
-		user := "interface " + sdk.ToString(a.NetworkInterfaceId)
-		if a.InstanceId != nil {
-			user = "instance " + *a.InstanceId
+	for kind, id := range map[string]*string{
+		"instance ": a.InstanceId, "interface ": a.NetworkInterfaceId, "association ": a.AssociationId,
+	} {
+		if name := sdk.ToString(id); name != "" {
+			d.Dependents = append(d.Dependents, kind+name)
 		}
-		d.Dependents = []string{user}
 	}
+	slices.Sort(d.Dependents)
 	return d, nil
 }
 

@@ -110,7 +110,7 @@ func TestRemediate_ADeletionWaitsForItsTime(t *testing.T) {
 	m.approve()
 	began := m.Clock.Now()
 	m.Equal("calls", strings.Contains(strings.Join(m.w.Targets[0].Plan.Calls, "; "), "wait 7 days"), true)
-	m.Equal("calls in production", strings.Contains(strings.Join(m.w.Targets[1].Plan.Calls, "; "), "wait 14 days"), true)
+	m.Equal("in production", strings.Contains(strings.Join(m.w.Targets[1].Plan.Calls, "; "), "wait 14 days"), true)
 	m.untilState(remediation.Marked, 2)
 	for i := range m.targets {
 		if v := m.values(i, c.verb); v[cloud.MarkValue] == "" || v[cloud.CopyValue] != cloud.CopyComplete ||

@@ -52,30 +52,50 @@ var settings = map[string]struct {
 	body      string
 	want      cloud.Values
 }{
-	"azure-disk": {"Microsoft.Compute/disks", "d1", cloud.ChangeStorage,
+	"azure-disk": {
+		"Microsoft.Compute/disks", "d1", cloud.ChangeStorage,
 		`{"sku":{"name":"Premium_LRS","tier":"Premium"},"properties":{"diskSizeGB":64}}`,
-		cloud.Values{"sku": "StandardSSD_LRS"}},
-	"azure-storage": {"Microsoft.Storage/storageAccounts", "s1", cloud.ChangeStorage,
+		cloud.Values{"sku": "StandardSSD_LRS"},
+	},
+	"azure-storage": {
+		"Microsoft.Storage/storageAccounts", "s1", cloud.ChangeStorage,
 		`{"sku":{"name":"Standard_GRS","tier":"Standard"},"kind":"StorageV2","properties":{}}`,
-		cloud.Values{"sku": "Standard_LRS"}},
-	"azure-sql-database": {"Microsoft.Sql/servers/databases", "s/db", cloud.ChangeStorage,
+		cloud.Values{"sku": "Standard_LRS"},
+	},
+	"azure-sql-database": {
+		"Microsoft.Sql/servers/databases", "s/db", cloud.ChangeStorage,
 		`{"properties":{"maxSizeBytes":268435456000,"currentBackupStorageRedundancy":"Geo"}}`,
-		cloud.Values{"max_gb": "300"}},
-	"azure-postgresql-flexible": {"Microsoft.DBforPostgreSQL/flexibleServers", "p", cloud.Resize,
+		cloud.Values{"max_gb": "300"},
+	},
+	"azure-postgresql-flexible": {
+		"Microsoft.DBforPostgreSQL/flexibleServers", "p", cloud.Resize,
 		`{"properties":{"highAvailability":{"mode":"ZoneRedundant","state":"Healthy"}}}`,
-		cloud.Values{"ha_mode": "Disabled"}},
-	"azure-mysql-flexible": {"Microsoft.DBforMySQL/flexibleServers", "m", cloud.ChangeStorage,
-		`{"properties":{"storage":{"autoIoScaling":"Disabled","iops":400}}}`, cloud.Values{"auto_io": "true"}},
-	"azure-appservice": {"Microsoft.Web/sites", "w", cloud.Guard, `{"kind":"app","properties":{"httpsOnly":false}}`,
-		cloud.Values{"https_only": "true"}},
-	"azure-search": {"Microsoft.Search/searchServices", "q", cloud.Resize,
-		`{"sku":{"name":"standard"},"properties":{"replicaCount":3}}`, cloud.Values{"replicas": "1"}},
-	"azure-eventhub": {"Microsoft.EventHub/namespaces", "e", cloud.Resize,
-		`{"sku":{"name":"Standard","tier":"Standard","capacity":8},"properties":{}}`, cloud.Values{"capacity": "2"}},
-	"azure-loganalytics": {"Microsoft.OperationalInsights/workspaces", "l", cloud.Guard,
-		`{"properties":{"workspaceCapping":{"dailyQuotaGb":-1}}}`, cloud.Values{"daily_cap_gb": "5"}},
-	"azure-netapp-pool": {"Microsoft.NetApp/netAppAccounts/capacityPools", "n/p", cloud.ChangeStorage,
-		`{"properties":{"size":8796093022208}}`, cloud.Values{"size_tib": "4"}},
+		cloud.Values{"ha_mode": "Disabled"},
+	},
+	"azure-mysql-flexible": {
+		"Microsoft.DBforMySQL/flexibleServers", "m", cloud.ChangeStorage,
+		`{"properties":{"storage":{"autoIoScaling":"Disabled","iops":400}}}`, cloud.Values{"auto_io": "true"},
+	},
+	"azure-appservice": {
+		"Microsoft.Web/sites", "w", cloud.Guard, `{"kind":"app","properties":{"httpsOnly":false}}`,
+		cloud.Values{"https_only": "true"},
+	},
+	"azure-search": {
+		"Microsoft.Search/searchServices", "q", cloud.Resize,
+		`{"sku":{"name":"standard"},"properties":{"replicaCount":3}}`, cloud.Values{"replicas": "1"},
+	},
+	"azure-eventhub": {
+		"Microsoft.EventHub/namespaces", "e", cloud.Resize,
+		`{"sku":{"name":"Standard","tier":"Standard","capacity":8},"properties":{}}`, cloud.Values{"capacity": "2"},
+	},
+	"azure-loganalytics": {
+		"Microsoft.OperationalInsights/workspaces", "l", cloud.Guard,
+		`{"properties":{"workspaceCapping":{"dailyQuotaGb":-1}}}`, cloud.Values{"daily_cap_gb": "5"},
+	},
+	"azure-netapp-pool": {
+		"Microsoft.NetApp/netAppAccounts/capacityPools", "n/p", cloud.ChangeStorage,
+		`{"properties":{"size":8796093022208}}`, cloud.Values{"size_tib": "4"},
+	},
 }
 
 func bodyOf(t *testing.T, text string) map[string]any {
@@ -118,16 +138,25 @@ var removals = map[string]struct {
 	verb      cloud.ChangeVerb
 	used      string
 }{
-	"azure-disk":     {"Microsoft.Compute/disks", "d", cloud.Delete, `{"managedBy":"/vm"}`},
+	"azure-disk": {
+		"Microsoft.Compute/disks", "d", cloud.Delete, `{"managedBy":"/vm"}`},
 	"azure-snapshot": {"Microsoft.Compute/snapshots", "s", cloud.Delete, ""},
-	"azure-publicip": {"Microsoft.Network/publicIPAddresses", "p", cloud.Release,
-		`{"properties":{"ipConfiguration":{"id":"/nic/ip"}}}`},
-	"azure-loadbalancer": {"Microsoft.Network/loadBalancers", "l", cloud.Delete,
-		`{"properties":{"backendAddressPools":[{"properties":{"backendIPConfigurations":[{"id":"/nic"}]}}]}}`},
-	"azure-nic": {"Microsoft.Network/networkInterfaces", "n", cloud.Delete,
-		`{"properties":{"virtualMachine":{"id":"/vm"}}}`},
-	"azure-nsg": {"Microsoft.Network/networkSecurityGroups", "g", cloud.Delete,
-		`{"properties":{"subnets":[{"id":"/net"}]}}`},
+	"azure-publicip": {
+		"Microsoft.Network/publicIPAddresses", "p", cloud.Release,
+		`{"properties":{"ipConfiguration":{"id":"/nic/ip"}}}`,
+	},
+	"azure-loadbalancer": {
+		"Microsoft.Network/loadBalancers", "l", cloud.Delete,
+		`{"properties":{"backendAddressPools":[{"properties":{"backendIPConfigurations":[{"id":"/nic"}]}}]}}`,
+	},
+	"azure-nic": {
+		"Microsoft.Network/networkInterfaces", "n", cloud.Delete,
+		`{"properties":{"virtualMachine":{"id":"/vm"}}}`,
+	},
+	"azure-nsg": {
+		"Microsoft.Network/networkSecurityGroups", "g", cloud.Delete,
+		`{"properties":{"subnets":[{"id":"/net"}]}}`,
+	},
 	"azure-appserviceplan": {"Microsoft.Web/serverfarms", "f", cloud.Delete, `{"properties":{"numberOfSites":2}}`},
 }
 

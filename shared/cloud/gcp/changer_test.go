@@ -165,8 +165,9 @@ func TestChanger_AResourceIsRemovedAndMadeAgain(t *testing.T) {
 				t.Fatal(err)
 			}
 			reached(t, c, call)
-			if body := tw.Plain(r.path); r.kind == "gcp-disk" && fmt.Sprint(body["labels"], " ", body["sourceSnapshot"]) !=
-				"map[team:a] global/snapshots/lamplighter-rem-1-0" {
+			body := tw.Plain(r.path)
+			from := fmt.Sprint(body["labels"], " ", body["sourceSnapshot"])
+			if r.kind == "gcp-disk" && from != "map[team:a] global/snapshots/lamplighter-rem-1-0" {
 				t.Errorf("%v", body)
 			}
 		})

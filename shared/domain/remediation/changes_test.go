@@ -13,12 +13,14 @@ func TestValuesOf_TakesTheRulesTheEvidencesAndTheRequestsValues(t *testing.T) {
 	r := &rule.Rule{ID: "x", Verb: rule.VerbChangeStorage}
 	var err error
 	r.Target, err = rule.ParseTarget(rule.VerbChangeStorage,
-		"volume_type=gp3 iops=m.iops_max_14d*1.2 throughput_mibps=@carried days=p.days class=@sized newer=res.newer_type")
+		"volume_type=gp3 iops=m.iops_max_14d*1.2 throughput_mibps=@carried days=p.days class=@sized "+
+			"newer=res.newer_type")
 	if err != nil {
 		t.Fatal(err)
 	}
 	seen := Observed{
-		Values: map[string]any{"iops_max_14d": 1000.5, "newer_type": "m7i.large"}, Thresholds: map[string]any{"days": 7},
+		Values:     map[string]any{"iops_max_14d": 1000.5, "newer_type": "m7i.large"},
+		Thresholds: map[string]any{"days": 7},
 	}
 	got, err := ValuesOf(r, seen, map[string]string{"class": "m5.large"})
 	want := "map[class:m5.large days:7 iops:1201 newer:m7i.large throughput_mibps:@carried volume_type:gp3]"
@@ -31,7 +33,9 @@ func TestValuesOf_TakesTheRulesTheEvidencesAndTheRequestsValues(t *testing.T) {
 	for says, lacks := range map[string]func(){
 		"parameters.class":      func() { _, err = ValuesOf(r, seen, nil) },
 		"evidence.iops_max_14d": func() { _, err = ValuesOf(r, Observed{}, map[string]string{"class": "a"}) },
-		"100 characters":        func() { _, err = ValuesOf(r, seen, map[string]string{"class": strings.Repeat("a", 101)}) },
+		"100 characters": func() {
+			_, err = ValuesOf(r, seen, map[string]string{"class": strings.Repeat("a", 101)})
+		},
 	} {
 		if lacks(); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v", says, err)

@@ -44,7 +44,8 @@ func (k *databaseChange) Describe(ctx context.Context, uid, _ string) (cloud.Des
 		"backup_days":         resource.TextOf(db.BackupRetentionPeriod),
 		"insights_days":       resource.TextOf(db.PerformanceInsightsRetentionPeriod),
 		"storage_type":        sdk.ToString(db.StorageType), "iops": resource.TextOf(db.Iops),
-		"max_allocated_gb": resource.TextOf(db.MaxAllocatedStorage), allocatedValue: resource.TextOf(db.AllocatedStorage),
+		"max_allocated_gb": resource.TextOf(db.MaxAllocatedStorage),
+		allocatedValue:     resource.TextOf(db.AllocatedStorage),
 	}}
 	if s := sdk.ToString(db.DBInstanceStatus); s != "available" && s != "storage-optimization" {
 		d.Busy = "the database is " + s + ": it is changed only while it is available"

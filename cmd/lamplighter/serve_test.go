@@ -157,7 +157,7 @@ func TestREADME_TheFirstCommandsWork(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	wantIn(t, string(out), `"data":{"total":300,`, `"type":"aws-ec2"`, `"totalCostUSD":"`, `"service_name"`)
+	wantIn(t, string(out), `"data":{"total":340,`, `"type":"aws-ec2"`, `"totalCostUSD":"`, `"service_name"`)
 	s.shut(t)
 }
 
@@ -273,9 +273,10 @@ func TestTheWalkWithRecommendationsWorks(t *testing.T) {
 		t.Skip("SKIPPED: -short: the walk waits for bills and a real stop")
 	}
 	s := serveIn(t, t.TempDir())
-	out := s.paste(t, t.TempDir(), section(t, "weeks of metrics are in. Paste the first block of "+
-		"[first-steps.md](first-steps.md) before this one.\n\n```sh\n", "```"))
-	wantIn(t, out, `"byCategory":{`, `"executable":true`, `"status":"dismissed"`, `"approved by ada@example.com"`,
+	first := section(t, "weeks of metrics are in. Paste the first block of "+
+		"[first-steps.md](first-steps.md) before this one.\n\n```sh\n", "```")
+	out := s.paste(t, t.TempDir(), first+section(t, "Paste both blocks above before this one.\n\n```sh\n", "```"))
+	wantIn(t, out, `"verb":"release"`, `"verb":"delete"`, `"verb":"change-storage"`, `"status":"marked"`, `"byCategory":{`, `"executable":true`, `"status":"dismissed"`, `"approved by ada@example.com"`,
 		"what was changed is given back")
 	s.shut(t)
 }

@@ -29,6 +29,9 @@ func (e *Executor) connectTarget(
 	ctx context.Context, org string, a inventory.Account, t *remediation.Target,
 ) (cloud.Conn, error) {
 	kind, known := e.providers.Kind(t.Provider, t.ResourceType)
+	if !known && cloud.IsChangeable(t.ResourceType) {
+		kind, known = cloud.KindOf(t.ResourceType)
+	}
 	if !known {
 		return nil, fault.New(fault.Invalid, "resource %s: provider %s has no type %s that can be changed",
 			t.ResourceUID, t.Provider, t.ResourceType)

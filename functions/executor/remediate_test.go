@@ -114,7 +114,9 @@ func (m *remedy) live(ctx context.Context, p *platform.Platform) error {
 			return err
 		}
 		if got.Done {
-			return nil
+			if got.At = m.resumeAt(ctx); got.At.IsZero() {
+				return nil
+			}
 		}
 		if !got.At.After(m.Clock.Now()) {
 			return fmt.Errorf("the next step is at %s, and it is %s", got.At, m.Clock.Now())
@@ -122,9 +124,22 @@ func (m *remedy) live(ctx context.Context, p *platform.Platform) error {
 		if err := m.runActions(ctx, e); err != nil {
 			return err
 		}
-		m.Clock.Advance(min(got.At.Sub(m.Clock.Now()), 15*time.Second))
+		step := got.At.Sub(m.Clock.Now())
+		if step < time.Hour { // else it waits for a deletion or a cool-down, and no action is in flight
+			step = min(step, 15*time.Second)
+		}
+		m.Clock.Advance(step)
 	}
 	return fmt.Errorf("workflow %s does not end", m.w.ID)
+}
+
+// resumeAt returns when other work continues the workflow, or zero if it has ended.
+func (m *remedy) resumeAt(ctx context.Context) time.Time {
+	w, err := m.store.Get(ctx, org, m.w.ID)
+	if err != nil || w.Status != remediation.Running {
+		return time.Time{}
+	}
+	return w.ResumeAt
 }
 
 // runActions runs the open actions one step further.

@@ -178,7 +178,8 @@ func TestRecommendations_ARecordSaysWhatItWasDecidedOn(t *testing.T) {
 	if !got.Plan.Executable || *got.Plan.Verb != "stop" || got.Plan.Why != nil || *got.Plan.Undo == "" {
 		t.Errorf("%+v", got.Plan)
 	}
-	if other.Plan.Executable || *other.Plan.Verb != "resize" || *other.Plan.Why == "" || other.Plan.Undo != nil {
+	if !other.Plan.Executable || *other.Plan.Verb != "resize" || other.Plan.Why != nil || *other.Plan.Undo == "" ||
+		len(other.Plan.Parameters) != 1 || other.Plan.Parameters[0] != "class" {
 		t.Errorf("%+v", other.Plan)
 	}
 	for _, id := range []string{"x", "rec_01k6v0e4y0c2b7m9q8r5t3w1xz", f.ids[0]} {

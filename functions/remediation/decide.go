@@ -154,7 +154,11 @@ func (s *service) cancel(ctx context.Context, in *cancelInput) (WorkflowDetail, 
 			return WorkflowDetail{}, err
 		}
 		s.noteBefore(ctx, &w)
-		w, err = s.store.Cancel(ctx, w, s.person(identity.CallerFrom(ctx)), in.reason())
+		by := s.person(identity.CallerFrom(ctx))
+		w, err = s.store.Cancel(ctx, w, by, in.reason())
+		if err == nil && w.ResumeAt.Equal(by.At) { // it waited, and no execution runs
+			return s.noteAfter(ctx, &w), s.start(ctx, &w)
+		}
 		if err == nil {
 			return s.noteAfter(ctx, &w), nil
 		}

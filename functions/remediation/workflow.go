@@ -51,12 +51,12 @@ type WorkflowTarget struct {
 	ResourceType     string             `json:"resourceType"`
 	CloudAccountID   string             `json:"cloudAccountID"`
 	Region           string             `json:"region"`
-	Verb             rule.Verb          `json:"verb" enum:"schedule,stop,scale"`
+	Verb             rule.Verb          `json:"verb" enum:"schedule,stop,scale,change-storage,release,delete,resize,set-lifecycle,guard,setting"`
 	Parameters       map[string]string  `json:"parameters" nullable:"false"`
 	Risk             string             `json:"risk" enum:"low,medium,high"`
 	SavingsUSD       string             `json:"savingsUSD"`
 	Plan             WorkflowPlan       `json:"plan"`
-	Status           domain.TargetState `json:"status" enum:"pending,calling,watching,succeeded,failed,rolling_back,rolled_back,skipped"`
+	Status           domain.TargetState `json:"status" enum:"pending,calling,marked,watching,succeeded,failed,rolling_back,rolled_back,skipped"`
 	Message          *string            `json:"message"`
 	ActionID         *string            `json:"actionID" doc:"The action that stops it"`
 	UndoActionID     *string            `json:"undoActionID" doc:"The action that starts it again"`

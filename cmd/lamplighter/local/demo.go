@@ -17,7 +17,9 @@ import (
 const DemoEmail = "demo@lamplighter.example"
 
 // demoAccounts are the clouds of the demo. The bills of the first have the format of AWS's reports, those of the
-// others FOCUS. The last one has a cluster, so that its costs can be split.
+// others FOCUS. The third has a
+// cluster, so that its costs can be split. The last one has volumes, snapshots and addresses, which remediation
+// changes and removes.
 var demoAccounts = []struct {
 	name string
 	cloud.Account
@@ -35,6 +37,10 @@ var demoAccounts = []struct {
 	{"Demo clusters", cloud.Account{NativeID: "321098765432", Credentials: map[string]string{
 		"size": "60", "seed": "3", "regions": "eu-west-1", "kinds": "aws-ec2,kubernetes-*", "bills": "focus",
 		"facts": "complete",
+	}}},
+	{"Demo storage", cloud.Account{NativeID: "432109876543", Credentials: map[string]string{
+		"size": "40", "seed": "4", "regions": "eu-central-1", "kinds": "aws-ebs,aws-ebs-snapshot,aws-eip",
+		"bills": "focus", "facts": "complete",
 	}}},
 }
 

@@ -1,14 +1,14 @@
 package remediating
 
 import (
-	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"time"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/recommendation"
 	"lamplighter.dev/shared/domain/remediation"
+	"lamplighter.dev/shared/domain/rule"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -17,10 +17,10 @@ import (
 // for it.
 func (r *Runner) advanceTarget(ctx context.Context, w *remediation.Workflow, i int) (time.Time, error) {
 	for {
-		t := &w.Targets[i]
-		before := t.State
+		state, step := w.Targets[i].State, w.Targets[i].Step
 		at, err := r.advanceOnce(ctx, w, i)
-		if err != nil || w.Targets[i].State == before || !at.IsZero() {
+		stays := w.Targets[i].State == state && w.Targets[i].Step == step
+		if err != nil || stays || !at.IsZero() {
 			return at, err
 		}
 	}
@@ -33,8 +33,10 @@ func (r *Runner) advanceOnce(ctx context.Context, w *remediation.Workflow, i int
 		return r.await(ctx, w, i)
 	case state == remediation.Calling:
 		return r.follow(ctx, w, i)
-	case (state == remediation.Watching || state == remediation.Done) && cancelled:
+	case cancelled && (state == remediation.Watching || state == remediation.Marked || state == remediation.Done):
 		return time.Time{}, r.set(ctx, w, i, remediation.Undoing, "the workflow was cancelled")
+	case state == remediation.Marked:
+		return r.awaitStep(ctx, w, i)
 	case state == remediation.Watching:
 		return r.watch(ctx, w, i)
 	case state == remediation.Undoing:
@@ -50,10 +52,16 @@ func (r *Runner) await(ctx context.Context, w *remediation.Workflow, i int) (tim
 		return time.Time{}, r.set(ctx, w, i, remediation.LeftAlone, "the workflow was cancelled")
 	case stopsRest(w):
 		return time.Time{}, r.set(ctx, w, i, remediation.LeftAlone, "not begun: too many targets before it failed")
-	case !mayBegin(w, i):
+	case !mayBegin(w, i) && !mayMark(w, i):
 		return time.Time{}, nil // the next step is that of another target
 	}
 	return r.begin(ctx, w, i)
+}
+
+// mayMark reports whether target i may begin because its first call marks it only: when the first target is marked,
+// so that all of them wait at the same time.
+func mayMark(w *remediation.Workflow, i int) bool {
+	return w.Targets[i].Verb == rule.VerbDelete && w.Targets[0].State == remediation.Marked
 }
 
 // stopsRest reports whether no further target of a workflow begins: the first one failed, or a tenth of all.
@@ -107,13 +115,11 @@ func (r *Runner) begin(ctx context.Context, w *remediation.Workflow, i int) (tim
 	if err != nil {
 		return time.Time{}, err
 	}
-	again := w.Targets[i]
-	native, err := c.planTarget(ctx, &again)
-	why, err := refusal(&w.Targets[i], &again, problemOf(err))
-	if err != nil || why != "" {
-		if err != nil {
-			return time.Time{}, err
-		}
+	again, native, why, err := c.planAgain(ctx, &w.Targets[i])
+	if err != nil {
+		return time.Time{}, err
+	}
+	if why != "" {
 		return time.Time{}, r.set(ctx, w, i, remediation.Broken, why)
 	}
 	err = r.store().WriteCapture(ctx, w.Org, remediation.Capture{
@@ -126,6 +132,17 @@ func (r *Runner) begin(ctx context.Context, w *remediation.Workflow, i int) (tim
 	return r.callOnce(ctx, w, i)
 }
 
+// planAgain plans a target that was approved, and returns why it is not changed as approved. The error is one that
+// passes.
+func (c *checker) planAgain(ctx context.Context, approved *remediation.Target) (again remediation.Target,
+	native json.RawMessage, why string, err error,
+) {
+	again = *approved
+	native, err = c.planTarget(ctx, &again)
+	why, err = refusal(approved, &again, problemOf(err))
+	return again, native, why, err
+}
+
 func problemOf(err error) *remediation.Problem {
 	if err == nil {
 		return nil
@@ -133,27 +150,44 @@ func problemOf(err error) *remediation.Problem {
 	return &remediation.Problem{Kind: problemKind(err), Message: reasonOf(err)}
 }
 
-// callOnce marks the call of a target and makes it.
+// callOnce marks the first call of a target and makes it.
 func (r *Runner) callOnce(ctx context.Context, w *remediation.Workflow, i int) (time.Time, error) {
-	ch, err := r.of(ctx, w, i)
-	if err != nil {
-		return time.Time{}, err
-	}
 	now := r.Clock.Now()
-	next := w.Copy()
-	t := &next.Targets[i]
-	t.State, t.Changed, t.CalledAt, t.Message = remediation.Calling, true, now, ""
-	writes := append(ch.mark(t), remediation.CountChange(w.Org, now))
-	switch err = r.store().Save(ctx, &next, writes...); {
+	switch err := r.markCall(ctx, w, i, remediation.CountChange(w.Org, now)); {
 	case remediation.IsMoved(err) || err != nil && !fault.Is(err, fault.Conflict):
 		return time.Time{}, err
 	case remediation.IsDayLimit(err):
 		return time.Time{}, r.set(ctx, w, i, remediation.Broken, reasonOf(err))
 	case err != nil:
-		return time.Time{}, r.set(ctx, w, i, remediation.Broken, "an action on its resource began at the same moment")
+		return time.Time{}, r.set(ctx, w, i, remediation.Broken, actionBegan)
 	}
-	*w = next
-	if ch, err = r.of(ctx, w, i); err != nil {
+	return r.makeCall(ctx, w, i, progress{unchanged: true})
+}
+
+const actionBegan = "an action on its resource began at the same moment"
+
+// markCall records that the call of a target's present step is made now. w changes only if that succeeds.
+func (r *Runner) markCall(ctx context.Context, w *remediation.Workflow, i int, more ...table.Write) error {
+	ch, err := r.of(ctx, w, i)
+	if err != nil {
+		return err
+	}
+	next := w.Copy()
+	t := &next.Targets[i]
+	if t.State == remediation.Marked {
+		t.Step++
+	}
+	t.State, t.Changed, t.CalledAt, t.DueAt, t.Message = remediation.Calling, true, r.Clock.Now(), time.Time{}, ""
+	if err = r.store().Save(ctx, &next, append(ch.mark(t), more...)...); err == nil {
+		*w = next
+	}
+	return err
+}
+
+// makeCall makes a call that was marked. A refused one ends the target as its progress says.
+func (r *Runner) makeCall(ctx context.Context, w *remediation.Workflow, i int, refused progress) (time.Time, error) {
+	ch, err := r.of(ctx, w, i)
+	if err != nil {
 		return time.Time{}, err
 	}
 	err = ch.call(ctx)
@@ -161,9 +195,8 @@ func (r *Runner) callOnce(ctx context.Context, w *remediation.Workflow, i int) (
 	case err == nil, isCloudError(err) && cloud.ClassOf(err).Retryable():
 		return r.follow(ctx, w, i)
 	case isRefused(err):
-		return time.Time{}, r.end(ctx, w, i, func(t *remediation.Target) {
-			t.State, t.Changed, t.Message = remediation.Broken, false, "refused: "+reasonOf(err)
-		})
+		refused.broken = "refused: " + reasonOf(err)
+		return time.Time{}, r.end(ctx, w, i, editBroken(refused))
 	}
 	return time.Time{}, err
 }
@@ -198,9 +231,7 @@ func (r *Runner) follow(ctx context.Context, w *remediation.Workflow, i int) (ti
 	}
 	switch {
 	case p.reached:
-		return time.Time{}, r.end(ctx, w, i, func(t *remediation.Target) {
-			t.State, t.ReachedAt = remediation.Watching, r.Clock.Now()
-		})
+		return time.Time{}, r.end(ctx, w, i, r.editReached(ch))
 	case p.broken == "":
 		return r.pause(t.CalledAt), nil
 	}
@@ -216,51 +247,4 @@ func editBroken(p progress) func(*remediation.Target) {
 			t.State, t.Changed = remediation.Broken, false
 		}
 	}
-}
-
-// watch validates a target: it still has the wanted state when its time is over.
-func (r *Runner) watch(ctx context.Context, w *remediation.Workflow, i int) (time.Time, error) {
-	t := &w.Targets[i]
-	if until := t.ReachedAt.Add(t.Plan.Watch); r.Clock.Now().Before(until) {
-		return until, nil
-	}
-	ch, err := r.of(ctx, w, i)
-	if err != nil {
-		return time.Time{}, err
-	}
-	p, err := ch.look(ctx)
-	switch {
-	case err != nil && !isRefused(err):
-		return time.Time{}, err
-	case err != nil:
-		p = progress{broken: "validation: " + reasonOf(err)}
-	}
-	if p.broken != "" {
-		return time.Time{}, r.save(ctx, w, i, editBroken(p))
-	}
-	if err = r.settle(ctx, w, t, recommendation.Applied, "remediation workflow "+w.ID+" carried it out"); err != nil {
-		return time.Time{}, err
-	}
-	return time.Time{}, r.set(ctx, w, i, remediation.Done, "")
-}
-
-// settle changes the status of a target's recommendation. One that has ended meanwhile stays as it is.
-func (r *Runner) settle(ctx context.Context, w *remediation.Workflow, t *remediation.Target, to recommendation.Status,
-	why string,
-) error {
-	row, err := r.Recommendations.Read(ctx, w.Org, t.RecID)
-	if fault.Is(err, fault.NotFound) ||
-		err == nil && to == recommendation.Open && row.Status != recommendation.Applied {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	_, _, err = r.Recommendations.Decide(ctx, w.Org, t.RecID, recommendation.Decision{
-		Status: to, By: cmp.Or(w.Approver.Email, w.Requester.Email), Why: why, At: r.Clock.Now(),
-	})
-	if fault.Is(err, fault.Conflict) {
-		return nil
-	}
-	return fault.Wrap("settle recommendation "+t.RecID, err)
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/inventory"
@@ -21,6 +22,17 @@ type progress struct {
 	// unchanged says, beside broken, that nothing was changed, so there is nothing to give back.
 	unchanged bool
 	waits     bool // something else of the workflow must end before the change is given back
+	// until is, beside waits, when to look again. It is zero if that is not known.
+	until time.Time
+}
+
+// stepped is a change that takes several calls. Each is marked in the record of the target before it is made.
+type stepped interface {
+	change
+	// more reports whether a step follows the present one.
+	more() bool
+	// dueAt returns when the step after the present one begins.
+	dueAt() time.Time
 }
 
 // change is what a verb does with one target. The same code plans, makes, reads and gives back the change.
@@ -63,6 +75,9 @@ func (r *Runner) open(ctx context.Context, org string, a inventory.Account, t *r
 	if t.Verb == rule.VerbStop {
 		return &stopping{s}, nil
 	}
+	if !remediation.UsesActions(t.Verb) {
+		return s.openChange()
+	}
 	scaler, ok := s.conn.(cloud.Autoscaler)
 	if !ok {
 		return nil, cloud.ErrUnsupported("groups of %s are not scaled", t.Provider)
@@ -88,6 +103,8 @@ func (r *Runner) of(ctx context.Context, w *remediation.Workflow, i int) (change
 		c.workflowID = w.ID
 	case *sizing:
 		c.workflowID = w.ID
+	case *changing:
+		c.workflowID, c.number = w.ID, i
 	}
 	return ch, nil
 }
@@ -96,7 +113,8 @@ func (r *Runner) of(ctx context.Context, w *remediation.Workflow, i int) (change
 func releases(w *remediation.Workflow, i int) []table.Write {
 	t := &w.Targets[i]
 	undoes := t.State == remediation.Undoing && !t.UndoneAt.IsZero()
-	if t.Verb == rule.VerbScale && (t.State == remediation.Calling || undoes) {
+	claims := t.Verb == rule.VerbScale || !remediation.UsesActions(t.Verb)
+	if claims && (t.State == remediation.Calling || undoes) {
 		return []table.Write{inventory.ReleaseResource(w.Org, t.ResourceUID, w.ID)}
 	}
 	return nil

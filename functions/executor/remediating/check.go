@@ -163,6 +163,10 @@ func (c *checker) planTarget(ctx context.Context, t *remediation.Target) (json.R
 	if err != nil {
 		return nil, err
 	}
+	if s, is := ch.(*changing); is {
+		e := c.rows[t.RecID].Evidence
+		s.seen = remediation.Observed{Values: e.Values, Thresholds: e.Thresholds}
+	}
 	p, native, err := ch.plan(ctx, c.resources[t.ResourceID])
 	if err != nil {
 		return nil, err
@@ -213,8 +217,8 @@ func (c *checker) checkResource(t *remediation.Target) error {
 	if !there || !recorded || listed.UID != t.ResourceUID || listed.Status == cloud.Terminated {
 		return fault.New(fault.Conflict, "its resource %s is gone from the inventory", t.ResourceUID)
 	}
-	if t.Verb != rule.VerbScale && listed.Unschedulable != "" {
-		return fault.New(fault.Conflict, "its resource cannot be started and stopped: %s", listed.Unschedulable)
+	if err := checkSwitch(t, &listed); err != nil {
+		return err
 	}
 	if record.ActionID != "" && record.ActionID != c.in.WorkflowID {
 		return fault.New(fault.Conflict, "a %s of its resource is in flight (%s): wait until it has ended",
@@ -227,6 +231,15 @@ func (c *checker) checkResource(t *remediation.Target) error {
 	if owner := inventory.ControllerOf(lowerKeys(listed.Tags)); owner != "" {
 		return fault.New(fault.Conflict,
 			"its resource is managed by %s, which would undo the change: make the change there", owner)
+	}
+	return nil
+}
+
+// checkSwitch refuses to start and stop a resource that cannot be.
+func checkSwitch(t *remediation.Target, listed *inventory.Listed) error {
+	switches := t.Verb == rule.VerbStop || t.Verb == rule.VerbSchedule
+	if switches && listed.Unschedulable != "" {
+		return fault.New(fault.Conflict, "its resource cannot be started and stopped: %s", listed.Unschedulable)
 	}
 	return nil
 }

@@ -42,6 +42,8 @@ type Result struct {
 const (
 	shortestPause = time.Second
 	longestPause  = 30 * time.Second
+	// longestWait is how long an execution waits. For a longer wait it ends, and other work continues the workflow.
+	longestWait = 2 * time.Hour
 	// patience is how long an unanswered call may take to show its effect.
 	patience = 10 * time.Minute
 	// watchTime is how long a resource is watched after it has reached its state.
@@ -109,8 +111,12 @@ func (r *Runner) run(ctx context.Context, w *remediation.Workflow) (Result, erro
 			next = at
 		}
 	}
-	if next.IsZero() {
+	switch {
+	case next.IsZero():
 		return done, r.conclude(ctx, w)
+	case next.Sub(r.Clock.Now()) > longestWait:
+		_, err := r.store().Suspend(ctx, *w, next)
+		return done, err
 	}
 	return Result{At: next}, nil
 }

@@ -25,6 +25,8 @@ func (r *Runner) undo(ctx context.Context, w *remediation.Workflow, i int) (time
 		return r.undoUnread(ctx, w, i, err)
 	}
 	switch t := &w.Targets[i]; {
+	case p.waits && p.until.After(r.Clock.Now()):
+		return p.until, nil
 	case p.waits:
 		return r.pause(t.CalledAt), nil
 	case p.reached:

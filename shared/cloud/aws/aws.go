@@ -150,9 +150,11 @@ func (p *Provider) Connect(_ context.Context, a cloud.Account) (cloud.Conn, erro
 	}
 	seen := resource.NewSightings()
 	cfg.APIOptions = append(cfg.APIOptions, seen.Watch)
-	return &conn{
+	c := &conn{
 		provider: p, pace: p.paceOf(a), account: a, config: cfg, seen: seen, open: map[openKey]resource.Operations{},
 		admitted: map[admission]int{},
 		regions:  map[string]string{},
-	}, nil
+	}
+	c.OpenChange = c.changing
+	return c, nil
 }

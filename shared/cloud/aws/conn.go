@@ -28,6 +28,7 @@ type openKey struct{ kind, region string }
 
 // conn is a connection to one account. A client is made at the first use of a kind in a region.
 type conn struct {
+	cloud.OpenChange
 	provider *Provider
 	pace     pace
 	account  cloud.Account

@@ -26,6 +26,7 @@ var regionName = regexp.MustCompile(`^[a-z0-9]{2,64}$`)
 
 // conn is a connection to one subscription.
 type conn struct {
+	cloud.OpenChange
 	account cloud.Account
 	client  *armClient
 	tokens  azcore.TokenCredential

@@ -60,6 +60,7 @@ func (p *Provider) openConn(a cloud.Account) (*conn, error) {
 		metrics: newMetricClient(a, token, o), clock: p.options.Clock,
 		storage: newPipeline(token, storageScope, o),
 	}
+	out.OpenChange = out.changing
 	if a.EndpointURL != "" {
 		out.storageEndpoint = o.Cloud.Services[azcloud.ResourceManager].Endpoint
 	}

@@ -11,7 +11,10 @@ import (
 const parallelCalls = 8
 
 // conn is a connection to one account.
-type conn struct{ *session }
+type conn struct {
+	*session
+	cloud.OpenChange
+}
 
 var (
 	_ cloud.Conn       = (*conn)(nil)

@@ -128,5 +128,7 @@ func (p *Provider) Connect(_ context.Context, a cloud.Account) (cloud.Conn, erro
 	if err != nil {
 		return nil, err
 	}
-	return &conn{s}, nil
+	c := &conn{session: s}
+	c.OpenChange = c.changing
+	return c, nil
 }

@@ -115,18 +115,25 @@ func (t *retryTransport) copyRequest(ctx context.Context, r *http.Request) (*htt
 	return one, nil
 }
 
+type onceKey struct{}
+
+// writeOnce returns a context for a call that changes something: it is repeated only if Google has refused it because
+// of too many calls. Whether an unanswered call took effect is read.
+func writeOnce(ctx context.Context) context.Context { return context.WithValue(ctx, onceKey{}, true) }
+
 // mayRetry reports whether another attempt may help, and how long Google asks to wait before it.
 func (t *retryTransport) mayRetry(ctx context.Context, resp *http.Response, body []byte, err error) (time.Duration,
 	bool,
 ) {
+	once := ctx.Value(onceKey{}) != nil
 	if err != nil {
-		return 0, ctx.Err() == nil && !fault.Is(err, fault.Invalid)
+		return 0, !once && ctx.Err() == nil && !fault.Is(err, fault.Invalid)
 	}
 	if resp.StatusCode < http.StatusBadRequest {
 		return 0, false
 	}
 	e := parseAnswer(resp.StatusCode, body)
-	if class := e.errorClass(); class != cloud.Throttled && class != cloud.Transient {
+	if class := e.errorClass(); class != cloud.Throttled && (once || class != cloud.Transient) {
 		return 0, false
 	}
 	pause := retryAfter(resp.Header)

@@ -55,6 +55,7 @@ func (s *settings) completeDatabase(n node, r *cloud.Resource, weak bool) cloud.
 		"state": databaseState(r), "replica_source": "", "replica_count": 0.0, "backup_days": 7 * count(!weak),
 		"public": weak && s.drawHit(n, asSize, 0.5), "encrypted": !weak, "deletion_protection": !weak,
 		"auto_minor": !weak, "license_model": "postgresql-license", "insights_days": 0.0, "max_allocated_gb": 0.0,
+		"storage_type": either(weak, "gp2", "gp3"),
 	}
 }
 

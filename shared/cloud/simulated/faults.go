@@ -91,7 +91,7 @@ func (c *conn) passFaults(ctx context.Context, r request, number int) error {
 }
 
 // mutating are the methods whose answer may be lost.
-var mutating = []string{"Act", "Scale", "SetAutoscaling"}
+var mutating = []string{"Act", "Scale", "SetAutoscaling", "ApplyChange"}
 
 func (c *conn) answerCall(ctx context.Context, r request, number int, do func(context.Context) error) error {
 	if do == nil {

@@ -24,7 +24,16 @@ type head struct {
 
 // chunk is a part of the stored outcome.
 type chunk struct {
-	Nodes []foldedState `json:"nodes"`
+	Nodes  []foldedState  `json:"nodes"`
+	Values []foldedValues `json:"values,omitempty"`
+}
+
+// foldedValues are the values of a node that remediation has set.
+type foldedValues struct {
+	Kind   uint8             `json:"k"`
+	Region uint8             `json:"r"`
+	Number uint32            `json:"n"`
+	Values map[string]string `json:"v"`
 }
 
 type foldedState struct {
@@ -63,7 +72,7 @@ func (w *world) loadOutcome(ctx context.Context) error {
 
 // takeOutcome makes the outcome in items the history.
 func (w *world) takeOutcome(h head, items map[table.Key]table.Item) error {
-	nodes := map[node]transition{}
+	nodes, values := map[node]transition{}, map[node]map[string]string{}
 	w.nodes, w.seq, w.folded = nil, h.Folded, h.Folded
 	kept := world{nodes: nodes}
 	for _, it := range items {
@@ -74,8 +83,11 @@ func (w *world) takeOutcome(h head, items map[table.Key]table.Item) error {
 		for _, f := range c.Nodes {
 			kept.applyEntry(entry{At: f.At, Kind: f.Kind, Region: f.Region, Moves: []move{f.move}})
 		}
+		for _, f := range c.Values {
+			values[node{kind: f.Kind, region: f.Region, number: f.Number}] = f.Values
+		}
 	}
-	w.nodes = nodes
+	w.nodes, w.values = nodes, values
 	return nil
 }
 
@@ -102,10 +114,10 @@ func (w *world) foldLog(ctx context.Context) error {
 		return nil
 	}
 	before, h := w.folded, head{Folded: w.seq}
-	parts := slices.Collect(slices.Chunk(w.outcomeOf(), perChunk))
+	parts := w.chunksOf()
 	h.Chunks = len(parts)
 	for i, part := range parts {
-		if err := w.putItem(ctx, w.chunkKey(w.seq, i), chunk{Nodes: part}); err != nil {
+		if err := w.putItem(ctx, w.chunkKey(w.seq, i), part); err != nil {
 			return err
 		}
 	}
@@ -135,6 +147,33 @@ func (w *world) putItem(ctx context.Context, k table.Key, v any) error {
 		return fmt.Errorf("write %s %s: %w", k.PK, k.SK, err)
 	}
 	return nil
+}
+
+// chunksOf returns the history in items.
+func (w *world) chunksOf() []chunk {
+	var out []chunk
+	for part := range slices.Chunk(w.outcomeOf(), perChunk) {
+		out = append(out, chunk{Nodes: part})
+	}
+	for part := range slices.Chunk(w.valuesOf(), perValuesChunk) {
+		out = append(out, chunk{Values: part})
+	}
+	return out
+}
+
+// perValuesChunk is how many nodes with values one item of a stored outcome holds.
+const perValuesChunk = 500
+
+// valuesOf returns the values that were set, in a fixed order.
+func (w *world) valuesOf() []foldedValues {
+	out := make([]foldedValues, 0, len(w.values))
+	for n, v := range w.values {
+		out = append(out, foldedValues{n.kind, n.region, n.number, v})
+	}
+	slices.SortFunc(out, func(a, b foldedValues) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Region, b.Region), cmp.Compare(a.Number, b.Number))
+	})
+	return out
 }
 
 // outcomeOf returns the history in a fixed order, so that two processes that fold at the same place write the same.

@@ -153,7 +153,10 @@ func (s *settings) drawnOf(n node) drawnValues {
 		s.drawHit(n, asUnused, unusedRate), float64(int(8) << (s.drawProperty(n, asVolume) % 8)),
 		cloud.Never,
 	}
-	if d.unused {
+	switch {
+	case d.unused && s.complete: // as a cloud answers that has been observed for long
+		d.since = s.createdAt(n)
+	case d.unused:
 		d.since = cloud.Since{}
 	}
 	return d

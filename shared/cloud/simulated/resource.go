@@ -77,6 +77,7 @@ func (s *settings) describeNode(n node, h history, now time.Time) cloud.Resource
 		s.describeKubernetesNode(n, h, now, &r)
 	}
 	s.completeFacts(n, &r)
+	applyValues(&r, h.changed(n))
 	if gib, sized := r.Facts["size_gb"].(float64); sized {
 		r.Capacity = map[string]int64{"sizeGiB": int64(gib)}
 	}

@@ -58,7 +58,9 @@ func (p *provider) Connect(_ context.Context, a cloud.Account) (cloud.Conn, erro
 	if err != nil {
 		return nil, err
 	}
-	return &conn{settings: s, world: p.worldOf(a.ID), clk: p.clk, limiter: p.limiter, admitted: map[string]int{}}, nil
+	c := &conn{settings: s, world: p.worldOf(a.ID), clk: p.clk, limiter: p.limiter, admitted: map[string]int{}}
+	c.OpenChange = c.changing
+	return c, nil
 }
 
 func (p *provider) worldOf(account string) *world {
@@ -105,6 +107,7 @@ func DenyCapability(p cloud.Provider, account, capability string, on bool) {
 // conn is a connection to one account.
 type conn struct {
 	settings
+	cloud.OpenChange
 	world    *world
 	clk      clock.Clock
 	limiter  *throttle.Limiter

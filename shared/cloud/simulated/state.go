@@ -17,9 +17,10 @@ type transition struct {
 	had    capacity // before
 }
 
-// history knows the last transition of nodes.
+// history knows the last transition of nodes, and the values that were set.
 type history interface {
 	last(n node) (transition, bool)
+	changed(n node) map[string]string
 }
 
 // state is how a node is at a moment.
@@ -35,6 +36,9 @@ type state struct {
 func (s *settings) stateAt(n node, h history, now time.Time) state {
 	if g, rank, ok := s.groupOf(n); ok {
 		return s.memberState(s.stateAt(g, h, now), rank)
+	}
+	if h.changed(n)[cloud.ExistsValue] == "false" {
+		return state{status: cloud.Terminated, native: "deleted"}
 	}
 	w := kinds[n.kind].words
 	t, ok := h.last(n)

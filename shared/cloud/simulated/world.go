@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -24,8 +25,9 @@ type world struct {
 
 	mu     sync.Mutex
 	nodes  map[node]transition
-	seq    int64 // the last log item that nodes contains
-	folded int64 // the last log item that the stored outcome contains, as far as known here
+	values map[node]map[string]string // that remediation has set
+	seq    int64                      // the last log item that nodes contains
+	folded int64                      // the last log item that the stored outcome contains, as far as known here
 
 	calls     map[string]int
 	buckets   map[string]*rate.Limiter // that an account with limits enforces
@@ -40,6 +42,13 @@ type entry struct {
 	Kind   uint8  `json:"kind"`
 	Region uint8  `json:"region"`
 	Moves  []move `json:"moves"`
+	Sets   []set  `json:"sets,omitempty"`
+}
+
+// set gives a node values of facts that are not those of its index, and takes values back that are nil.
+type set struct {
+	Number uint32             `json:"n"`
+	Values map[string]*string `json:"v"`
 }
 
 // move is the transition of one node. It says how long it takes and whether it will hold, so that changing an account's
@@ -82,6 +91,9 @@ func (w *world) last(n node) (transition, bool) {
 	return t, ok
 }
 
+// changed returns the values of a node that remediation has set. The caller holds w.mu.
+func (w *world) changed(n node) map[string]string { return w.values[n] }
+
 // readHistory calls f with a history that contains everything that was acknowledged before.
 func (w *world) readHistory(ctx context.Context, f func(history)) error {
 	w.mu.Lock()
@@ -104,7 +116,7 @@ func (w *world) changeHistory(ctx context.Context, decide func(history) entry) e
 			return err
 		}
 		e := decide(w)
-		if len(e.Moves) == 0 {
+		if len(e.Moves) == 0 && len(e.Sets) == 0 {
 			return nil
 		}
 		switch err := w.appendEntry(ctx, e); {
@@ -185,8 +197,11 @@ func (w *world) readOn(ctx context.Context) (gap bool, err error) {
 	}
 }
 
-// applyEntry brings nodes up to date with e.
+// applyEntry brings nodes and values up to date with e.
 func (w *world) applyEntry(e entry) {
+	for _, s := range e.Sets {
+		w.applySet(node{kind: e.Kind, region: e.Region, number: s.Number}, s)
+	}
 	for _, m := range e.Moves {
 		t := transition{at: e.At, millis: m.Millis, on: m.On, falls: m.Falls, was: m.Was}
 		if m.Cap != nil {
@@ -196,6 +211,21 @@ func (w *world) applyEntry(e entry) {
 			t.had = *m.Had
 		}
 		w.nodes[node{kind: e.Kind, region: e.Region, number: m.Number}] = t
+	}
+}
+
+func (w *world) applySet(n node, s set) {
+	now := maps.Clone(w.values[n])
+	if now == nil {
+		now = map[string]string{}
+	}
+	for name, v := range s.Values {
+		if delete(now, name); v != nil {
+			now[name] = *v
+		}
+	}
+	if w.values[n] = now; len(now) == 0 {
+		delete(w.values, n)
 	}
 }
 

@@ -84,7 +84,15 @@ func (s *Store) Cancel(ctx context.Context, w Workflow, by Person, reason string
 			return w, nil
 		}
 		w.Canceller, w.Message = by, because("being cancelled by "+by.Email+": what was changed is given back", reason)
-		return w, s.Save(ctx, &w)
+		if !w.isSuspended(by.At) {
+			return w, s.Save(ctx, &w)
+		}
+		writes, err := w.relist(by.At)
+		if err != nil {
+			return w, err
+		}
+		w.ResumeAt = by.At
+		return w, s.Save(ctx, &w, writes...)
 	}
 	return s.Move(ctx, w, Change{
 		To: Cancelled, By: by.Email, Why: because("cancelled by "+by.Email, reason),

@@ -131,12 +131,16 @@ func (s *Store) ChangesOn(ctx context.Context, org string, at time.Time) (int, e
 	return row.Changes, fault.Wrap("count the changes of "+org, err)
 }
 
-// WorkID returns the name of the present or last work of the workflow: its run, or its latest rollback.
+// WorkID returns the name of the present or last work of the workflow: its run, the part of its run after its latest
+// suspension, or its latest rollback.
 func (w *Workflow) WorkID() string {
-	if w.Rollbacks == 0 {
-		return w.ID
+	switch {
+	case w.Rollbacks > 0:
+		return fmt.Sprintf("%s-undo%d", w.ID, w.Rollbacks)
+	case w.Suspensions > 0:
+		return fmt.Sprintf("%s-part%d", w.ID, w.Suspensions+1)
 	}
-	return fmt.Sprintf("%s-undo%d", w.ID, w.Rollbacks)
+	return w.ID
 }
 
 // listWork returns the write that lists work of the workflow, to be started at a time.

@@ -1,7 +1,6 @@
 package remediation
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,7 +31,7 @@ func MeansOf(r *rule.Rule, provider, kind string) Means {
 	switch {
 	case r.Verb.ForPeople():
 		m.Why = "what it recommends is done by people"
-	case len(r.Target.Needs) > 0:
+	case UsesActions(r.Verb) && len(r.Target.Needs) > 0:
 		m.Why = "it needs what cannot be checked yet: " + strings.Join(r.Target.Needs, ", ")
 	case r.Verb == rule.VerbSchedule:
 		m.Why, m.Undo = unactionable(provider, kind), "the schedule is detached again"
@@ -43,12 +42,20 @@ func MeansOf(r *rule.Rule, provider, kind string) Means {
 		m.Why, m.Undo = scaleProblem(r, kind), "the captured sizes are set again"
 		m.Needs = askedSizes(r, kind)
 	default:
-		m.Why = fmt.Sprintf("no executor carries out the verb %s: make the change by hand, and mark it applied", r.Verb)
+		m.Why = changeProblem(r, kind)
+		of, _ := cloud.ChangeOf(kind, cloud.ChangeVerb(r.Verb))
+		m.Undo, m.Needs = of.Undo, askedValues(r)
 	}
 	if m.Executable = m.Why == ""; !m.Executable {
 		m.Undo, m.Needs = "", nil
 	}
 	return m
+}
+
+// UsesActions reports whether existing code carries a verb out: actions, attachments and scalings. A cloud.Changer
+// carries out the others.
+func UsesActions(v rule.Verb) bool {
+	return v == rule.VerbSchedule || v == rule.VerbStop || v == rule.VerbScale
 }
 
 func unactionable(provider, kind string) string {

@@ -56,7 +56,11 @@ type Workflow struct {
 	UpdatedAt time.Time `json:"updatedAt"`
 	EndedAt   time.Time `json:"endedAt,omitzero"` // when it became succeeded, failed, cancelled, expired or rolled_back
 	Rollbacks int       `json:"rollbacks,omitempty"`
-	Version   int64     `json:"version"` // each write requires the version that was read
+	// Suspensions counts the waits of the workflow that were longer than a state machine runs. ResumeAt is the end of
+	// the last one.
+	Suspensions int       `json:"suspensions,omitempty"`
+	ResumeAt    time.Time `json:"resumeAt,omitzero"`
+	Version     int64     `json:"version"` // each write requires the version that was read
 }
 
 // Person is a user who decided something.
@@ -107,7 +111,12 @@ type Target struct {
 	ActionID string      `json:"actionID,omitempty"` // the action that stops it
 	UndoID   string      `json:"undoID,omitempty"`   // the action that starts it again
 	Changed  bool        `json:"changed,omitempty"`  // the call was made, or may have been
-	CalledAt time.Time   `json:"calledAt,omitzero"`
+	CalledAt time.Time   `json:"calledAt,omitzero"`  // of its present step
+	// Step is the number of the present step of a change that takes several calls: 0 is the first. MarkedAt is when
+	// the first of several was seen done. DueAt is when the next one begins, while the target is Marked.
+	Step     int       `json:"step,omitempty"`
+	MarkedAt time.Time `json:"markedAt,omitzero"`
+	DueAt    time.Time `json:"dueAt,omitzero"`
 	// ReachedAt is when the wanted state was seen first. Validation watches the resource from then on.
 	ReachedAt time.Time `json:"reachedAt,omitzero"`
 	UndoneAt  time.Time `json:"undoneAt,omitzero"` // when the call that undoes it was made
@@ -121,6 +130,7 @@ type TargetState string
 const (
 	Waiting   TargetState = "pending"
 	Calling   TargetState = "calling"
+	Marked    TargetState = "marked" // between two steps: it waits for the next one
 	Watching  TargetState = "watching"
 	Done      TargetState = "succeeded"
 	Broken    TargetState = "failed"

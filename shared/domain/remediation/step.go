@@ -83,7 +83,7 @@ func (s *Steps) followAction(w *Workflow, at time.Time) {
 		}
 	}
 	switch {
-	case w.Count(Waiting, Calling) > 0:
+	case w.Count(Waiting, Calling, Marked) > 0:
 		s.Action.set(StepRunning, "", at)
 	case refused != "":
 		s.Action.set(StepFailed, refused, at)
@@ -93,7 +93,7 @@ func (s *Steps) followAction(w *Workflow, at time.Time) {
 }
 
 func (s *Steps) followValidation(w *Workflow, at time.Time) {
-	underWay := w.Count(Waiting, Calling, Watching) > 0
+	underWay := w.Count(Waiting, Calling, Marked, Watching) > 0
 	switch {
 	case !w.hasReached():
 		return

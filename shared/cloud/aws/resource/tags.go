@@ -2,6 +2,7 @@ package resource
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
@@ -58,3 +59,5 @@ func Ec2Tags(tags []ec2.Tag) map[string]string {
 // AskEach calls ask for each of n things, Width at a time. It reports no errors: a fact that could not be read is
 // missing.
 func AskEach(n int, ask func(i int)) { cloud.InParallel(n, Width, ask) }
+
+func sortedKeys(tags map[string]string) []string { return slices.Sorted(maps.Keys(tags)) }

@@ -1,26 +1,34 @@
 package awstwin
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // Volume is an EBS volume. Instance is the ID of the instance that it is attached to.
 type Volume struct {
 	ID, Region, Type, Instance string
 	SizeGB                     int
+	IOPS, Throughput           int // 0: the usual ones of its type
 	Tags                       map[string]string
+	Token                      string // of the call that made it
 }
 
 // Snapshot is an EBS snapshot of a volume, which may be deleted. Image is an image made of the snapshot.
 type Snapshot struct {
 	ID, Region, Volume, Image string
 	SizeGB                    int
-	Public                    bool
+	Public, Pending           bool
+	Tags                      map[string]string
 }
 
 // Address is an Elastic IP address. Instance is the ID of the instance that it is associated with.
-type Address struct{ ID, Region, IP, Instance string }
+type Address struct {
+	ID, Region, IP, Instance string
+	Tags                     map[string]string
+}
 
 // NATGateway is a NAT gateway with a number of routes to it.
 type NATGateway struct {
@@ -76,7 +84,7 @@ func tagNodes(tags map[string]string) []node {
 func (c *Cloud) describeVolumes(q request) (any, *failure) {
 	ids, filtered := q.filtered("volume-id")
 	found := slices.DeleteFunc(slices.Clone(c.volumes), func(v Volume) bool {
-		return v.Region != q.region || filtered && !slices.Contains(ids, v.ID)
+		return v.Region != q.region || filtered && !slices.Contains(ids, v.ID) || !q.filtersTags(v.Tags)
 	})
 	from, to, next := c.cutPage(q, len(found), "MaxResults", "NextToken")
 	var nodes []node
@@ -89,7 +97,8 @@ func (c *Cloud) describeVolumes(q request) (any, *failure) {
 		nodes = append(nodes,
 			newElement("item", newText("volumeId", v.ID), newText("size", strconv.Itoa(v.SizeGB)),
 				newText("status", state),
-				newText("volumeType", v.Type), newText("iops", "3000"), newText("throughput", "125"),
+				newText("volumeType", v.Type), newText("iops", strconv.Itoa(v.iops())),
+				v.throughput(),
 				newText("encrypted", "true"), newText("createTime", at),
 				newText("availabilityZone", v.Region+"a"), newItems("attachmentSet", "item", attachments),
 				newItems("tagSet", "item", tagNodes(v.Tags))))
@@ -97,10 +106,35 @@ func (c *Cloud) describeVolumes(q request) (any, *failure) {
 	return []node{newItems("volumeSet", "item", nodes), newText("nextToken", next)}, nil
 }
 
+// iops returns the operations a second: those that were set, or the usual ones.
+func (v Volume) iops() int { return cmp.Or(v.IOPS, 3000) }
+
+// throughput returns the throughput that was set, or the usual one.
+func (v Volume) throughput() node {
+	if v.Throughput == 0 && v.Type == "gp2" && v.IOPS > 0 {
+		return newElement("zNone") // AWS names it of gp3 alone
+	}
+	return newText("throughput", strconv.Itoa(cmp.Or(v.Throughput, 125)))
+}
+
+// filtersTags reports whether tags have the values of all filters of tags in a request.
+func (q request) filtersTags(tags map[string]string) bool {
+	for i := 1; len(q.form["Filter."+strconv.Itoa(i)+".Name"]) > 0; i++ {
+		at := "Filter." + strconv.Itoa(i)
+		key, is := strings.CutPrefix(q.form[at+".Name"][0], "tag:")
+		if value, has := tags[key]; is && (!has || !slices.Contains(q.getList(at+".Value"), value)) {
+			return false
+		}
+	}
+	return true
+}
+
 func (c *Cloud) describeSnapshots(q request) (any, *failure) {
 	volumes, ofVolumes := q.filtered("volume-id")
+	ids, named := q.filtered("snapshot-id")
 	found := slices.DeleteFunc(slices.Clone(c.snapshots), func(s Snapshot) bool {
 		return s.Region != q.region || ofVolumes && !slices.Contains(volumes, s.Volume) ||
+			named && !slices.Contains(ids, s.ID) || !q.filtersTags(s.Tags) ||
 			len(q.getList("RestorableBy")) > 0 && !s.Public
 	})
 	from, to, next := c.cutPage(q, len(found), "MaxResults", "NextToken")
@@ -108,11 +142,18 @@ func (c *Cloud) describeSnapshots(q request) (any, *failure) {
 	for _, s := range found[from:to] {
 		nodes = append(nodes,
 			newElement("item", newText("snapshotId", s.ID), newText("volumeId", s.Volume),
-				newText("status", "completed"),
+				newText("status", s.status()), newItems("tagSet", "item", tagNodes(s.Tags)),
 				newText("startTime", at), newText("volumeSize", strconv.Itoa(s.SizeGB)),
 				newText("storageTier", "standard")))
 	}
 	return []node{newItems("snapshotSet", "item", nodes), newText("nextToken", next)}, nil
+}
+
+func (s Snapshot) status() string {
+	if s.Pending {
+		return "pending"
+	}
+	return "completed"
 }
 
 func (c *Cloud) describeImages(q request) (any, *failure) {
@@ -132,11 +173,13 @@ func (c *Cloud) describeImages(q request) (any, *failure) {
 
 func (c *Cloud) describeAddresses(q request) (any, *failure) {
 	var nodes []node
+	ids, named := q.filtered("allocation-id")
 	for _, a := range c.addresses {
-		if a.Region != q.region {
+		if a.Region != q.region || named && !slices.Contains(ids, a.ID) || !q.filtersTags(a.Tags) {
 			continue
 		}
-		n := newElement("item", newText("allocationId", a.ID), newText("publicIp", a.IP))
+		n := newElement("item", newText("allocationId", a.ID), newText("publicIp", a.IP),
+			newItems("tagSet", "item", tagNodes(a.Tags)))
 		if a.Instance != "" {
 			n.kids = append(n.kids, newText("associationId", "eipassoc-"+a.ID), newText("instanceId", a.Instance),
 				newText("networkInterfaceId", "eni-1"))

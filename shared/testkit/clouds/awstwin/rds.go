@@ -17,6 +17,8 @@ type Database struct {
 	SourceOf                   []string // its replicas
 	ReplicaOf                  string
 	Mode, Global               string // of a cluster: engine mode, global database
+	// Settings are further values by their names in AWS: BackupRetentionPeriod, StorageType, …
+	Settings map[string]string
 }
 
 // AddDatabase adds a database and returns it.
@@ -68,6 +70,9 @@ func (d *Database) node() node {
 		newText("InstanceCreateTime", "2026-01-02T03:04:05Z"))
 	if d.Status == "stopped" {
 		n.kids = append(n.kids, newText("AutomaticRestartTime", "2026-02-03T04:05:06Z"))
+	}
+	for name, value := range d.Settings {
+		n.kids = append(n.kids, newText(name, value))
 	}
 	for _, r := range d.SourceOf {
 		n.kids = append(n.kids,

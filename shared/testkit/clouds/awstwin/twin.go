@@ -34,6 +34,8 @@ type Cloud struct {
 	Page int
 	// Takes is how long instances take to start or stop; with 0 they change state only in SettleAll.
 	Takes time.Duration
+	// Now is when changes begin.
+	Now time.Time
 	// Refuse, when set, reports whether a call is denied.
 	Refuse func(op string) bool
 
@@ -58,26 +60,30 @@ type Cloud struct {
 	units      []Unit
 	members    []Member
 
-	volumes      []Volume
-	snapshots    []Snapshot
-	addresses    []Address
-	gateways     []NATGateway
-	balancers    []Balancer
-	buckets      []Bucket
-	functions    []*Function
-	queues       []Queue
-	repositories []Repository
-	scanRules    []ScanRule
-	indexed      []Indexed
-	explorer     bool
-	series       []Series
-	details      map[string]string
-	told         map[string]string
-	objects      map[string]*stored
-	exports      []Export
-	reports      []Report
-	costs        []Cost
-	cut          bool
+	volumes   []Volume
+	snapshots []Snapshot
+	addresses []Address
+	taken     []string // addresses
+	numbers   int      // of new resources
+
+	modifications map[string]Modification
+	gateways      []NATGateway
+	balancers     []Balancer
+	buckets       []Bucket
+	functions     []*Function
+	queues        []Queue
+	repositories  []Repository
+	scanRules     []ScanRule
+	indexed       []Indexed
+	explorer      bool
+	series        []Series
+	details       map[string]string
+	told          map[string]string
+	objects       map[string]*stored
+	exports       []Export
+	reports       []Report
+	costs         []Cost
+	cut           bool
 }
 
 // request is a call on its way through the twin.

@@ -18,6 +18,7 @@ type Resource struct {
 	Metrics      map[string][]float64 // by name, a value for each bucket of a request; a negative one is a gap
 	MetricErrors map[string]string    // by name, the error code in the place of a metric
 	Locked       bool                 // by a lock ReadOnly
+	Plain        bool                 // see AddPlain
 	Endpoint     string               // of the API server of a cluster
 	Authority    []byte               // PEM
 	Fails        *failure             // the next verb is accepted, and fails
@@ -221,6 +222,9 @@ func (c *Cloud) acceptedAnswer(q request, r *Resource, next func()) answer {
 }
 
 func (c *Cloud) onResource(q request) (answer, *failure) {
+	if a, f, own := c.onPlain(q); own {
+		return a, f
+	}
 	if r := c.findResource(q.path); r != nil {
 		switch q.Method {
 		case http.MethodGet:

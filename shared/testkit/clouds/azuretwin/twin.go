@@ -82,6 +82,8 @@ type Cloud struct {
 	cut       bool
 	total     string
 	waits     map[string]string
+	plain     []string          // types
+	locks     map[string]string // names, by the uids of resources
 }
 
 // operation is a long-running operation.

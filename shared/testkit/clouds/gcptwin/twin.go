@@ -72,6 +72,7 @@ type Cloud struct {
 	series     []Series
 	operations []*operation
 	serial     int
+	plain      map[string]map[string]any // by the path of their address
 	tables     []BillingTable
 	answers    map[string]*queryAnswer
 }
@@ -162,6 +163,9 @@ func (c *Cloud) serve(w http.ResponseWriter, r *http.Request) (lost bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	q, handle := decodeRequest(r)
+	if op := c.plainOp(q); op != "" {
+		q.op, handle = op, (*Cloud).answerPlain
+	}
 	c.calls = append(c.calls, Call{q.op, r.Method, r.URL.Path, r.URL.Query(), q.raw})
 	if f := c.refuseRequest(q); f != nil {
 		q.writeError(w, f)

@@ -1,7 +1,9 @@
 package ec2
 
 // DescribeAddressesInput is the request of DescribeAddresses.
-type DescribeAddressesInput struct{}
+type DescribeAddressesInput struct {
+	Filters []Filter `form:"Filter"`
+}
 
 // DescribeAddressesOutput is the response of DescribeAddresses.
 type DescribeAddressesOutput struct {
@@ -294,8 +296,9 @@ func (o *DescribeHostsOutput) NextPageToken() *string { return o.NextToken }
 
 // DescribeNetworkInterfacesInput is the request of DescribeNetworkInterfaces.
 type DescribeNetworkInterfacesInput struct {
-	MaxResults *int32  `form:"MaxResults"`
-	NextToken  *string `form:"NextToken"`
+	Filters    []Filter `form:"Filter"`
+	MaxResults *int32   `form:"MaxResults"`
+	NextToken  *string  `form:"NextToken"`
 }
 
 // DescribeNetworkInterfacesOutput is the response of DescribeNetworkInterfaces.

@@ -239,3 +239,22 @@ func (i *DescribeDBSnapshotsInput) PageToken() **string { return &i.Marker }
 
 // NextPageToken returns the token of the next page, or nil.
 func (o *DescribeDBSnapshotsOutput) NextPageToken() *string { return o.Marker }
+
+// ModifyDBInstanceInput is the request of ModifyDBInstance.
+type ModifyDBInstanceInput struct {
+	ApplyImmediately                   *bool   `form:"ApplyImmediately"`
+	AutoMinorVersionUpgrade            *bool   `form:"AutoMinorVersionUpgrade"`
+	BackupRetentionPeriod              *int32  `form:"BackupRetentionPeriod"`
+	DBInstanceIdentifier               *string `form:"DBInstanceIdentifier"`
+	DeletionProtection                 *bool   `form:"DeletionProtection"`
+	Iops                               *int32  `form:"Iops"`
+	MaxAllocatedStorage                *int32  `form:"MaxAllocatedStorage"`
+	MultiAZ                            *bool   `form:"MultiAZ"`
+	PerformanceInsightsRetentionPeriod *int32  `form:"PerformanceInsightsRetentionPeriod"`
+	StorageType                        *string `form:"StorageType"`
+}
+
+// ModifyDBInstanceOutput is the response of ModifyDBInstance.
+type ModifyDBInstanceOutput struct {
+	DBInstance *DBInstance `xml:"DBInstance"`
+}

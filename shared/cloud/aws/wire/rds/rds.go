@@ -83,3 +83,9 @@ func (c *Client) DescribeDBSnapshots(ctx context.Context,
 	op := wire.Operation{Name: "DescribeDBSnapshots"}
 	return wire.Call[DescribeDBSnapshotsOutput](ctx, c.wire, op, in)
 }
+
+// ModifyDBInstance calls ModifyDBInstance of RDS.
+func (c *Client) ModifyDBInstance(ctx context.Context, in *ModifyDBInstanceInput) (*ModifyDBInstanceOutput, error) {
+	op := wire.Operation{Name: "ModifyDBInstance"}
+	return wire.Call[ModifyDBInstanceOutput](ctx, c.wire, op, in)
+}

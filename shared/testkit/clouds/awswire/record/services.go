@@ -145,12 +145,14 @@ func listServices() []service {
 		{
 			"ec2", sec2.NewFromConfig, nec2.NewFromConfig,
 			[]string{
-				"DescribeAddresses", "DescribeCapacityReservations", "DescribeFastSnapshotRestores",
-				"DescribeFlowLogs", "DescribeHosts", "DescribeImages", "DescribeInstanceStatus",
-				"DescribeInstanceTypes", "DescribeInstances", "DescribeNatGateways", "DescribeNetworkInterfaces",
-				"DescribeRegions", "DescribeRouteTables", "DescribeSecurityGroups", "DescribeSnapshots",
-				"DescribeSpotInstanceRequests", "DescribeSubnets", "DescribeVolumes", "DescribeVpcEndpoints",
-				"DescribeVpcs", "DescribeVpnConnections", "StartInstances", "StopInstances",
+				"AllocateAddress", "CreateSnapshot", "CreateTags", "CreateVolume", "DeleteNetworkInterface",
+				"DeleteSnapshot", "DeleteTags", "DeleteVolume", "DescribeAddresses", "DescribeCapacityReservations",
+				"DescribeFastSnapshotRestores", "DescribeFlowLogs", "DescribeHosts", "DescribeImages",
+				"DescribeInstanceStatus", "DescribeInstanceTypes", "DescribeInstances", "DescribeNatGateways",
+				"DescribeNetworkInterfaces", "DescribeRegions", "DescribeRouteTables", "DescribeSecurityGroups",
+				"DescribeSnapshots", "DescribeSpotInstanceRequests", "DescribeSubnets", "DescribeVolumes",
+				"DescribeVolumesModifications", "DescribeVpcEndpoints", "DescribeVpcs", "DescribeVpnConnections",
+				"ModifyInstanceAttribute", "ModifyVolume", "ReleaseAddress", "StartInstances", "StopInstances",
 			},
 		},
 		{
@@ -215,8 +217,8 @@ func listServices() []service {
 			"rds", srds.NewFromConfig, nrds.NewFromConfig,
 			[]string{
 				"DescribeBlueGreenDeployments", "DescribeDBClusters", "DescribeDBInstances",
-				"DescribeDBMajorEngineVersions", "DescribeDBSnapshots", "StartDBCluster", "StartDBInstance",
-				"StopDBCluster", "StopDBInstance",
+				"DescribeDBMajorEngineVersions", "DescribeDBSnapshots", "ModifyDBInstance", "StartDBCluster",
+				"StartDBInstance", "StopDBCluster", "StopDBInstance",
 			},
 		},
 		{

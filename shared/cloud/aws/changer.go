@@ -1,0 +1,38 @@
+package aws
+
+import (
+	"context"
+	"slices"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/aws/compute"
+	"lamplighter.dev/shared/cloud/aws/databases"
+	"lamplighter.dev/shared/cloud/aws/network"
+	"lamplighter.dev/shared/cloud/aws/resource"
+	"lamplighter.dev/shared/cloud/aws/storage"
+)
+
+var _ cloud.Changer = (*conn)(nil)
+
+// changers are the kinds that remediation changes. A new kind is a file, a line here, and a line in the catalogue.
+var changers = []resource.Changer{
+	storage.VolumeChanges, storage.SnapshotChanges, network.AddressChanges, compute.InstanceChanges,
+	databases.DatabaseChanges,
+}
+
+// changing opens the kind of a change, for one resource of this account and region.
+func (c *conn) changing(ctx context.Context, want cloud.Change) (cloud.Changing, error) {
+	of, known := cloud.ChangeOf(want.Kind, want.Verb)
+	i := slices.IndexFunc(changers, func(k resource.Changer) bool { return k.Type == want.Kind })
+	if !known || i < 0 {
+		return cloud.Changing{}, cloud.ErrUnsupported("no %s of %s is made", want.Verb, want.Kind)
+	}
+	if c.elsewhere(want.UID, want.Region) {
+		return cloud.Changing{}, cloud.ErrNotFound("%s is not in region %s of this account", want.UID, want.Region)
+	}
+	at, err := c.placeOf(ctx, want.Region)
+	if err != nil {
+		return cloud.Changing{}, err
+	}
+	return cloud.Changing{Changeable: changers[i].Open(at), Of: of}, nil
+}

@@ -1,0 +1,85 @@
+package cloud
+
+import (
+	"slices"
+	"sync"
+	"time"
+)
+
+// KindChange describes one change of one kind. The catalogue has no code of a provider, so API functions may use it.
+type KindChange struct {
+	Type string
+	Verb ChangeVerb
+	// Sets lists the values that the verb sets. It is empty for the verbs Release and Delete.
+	Sets []string
+	// Copies reports that the verb Delete can take a snapshot first.
+	Copies bool
+	// Holds lists the preconditions of rules (needs=…) that the plan of the change checks on a fresh read.
+	Holds []string
+	Call  string // the provider's name of the call
+	Undo  string // in words
+	// Limits are the effects that the undo of a removal does not give back.
+	Limits []string
+	// Needs lists the permissions of the change, reads included.
+	Needs []string
+}
+
+// The waiting periods between the mark of a resource and its deletion.
+const (
+	DeleteWait           = 7 * 24 * time.Hour
+	DeleteWaitProduction = 14 * 24 * time.Hour
+	DeleteWaitSnapshot   = 30 * 24 * time.Hour
+)
+
+// changes returns the catalogue of changes. It is a function, and its parts are, so that binaries that do not use it do
+// not contain it.
+func changes() []KindChange { return slices.Concat(awsChanges(), azureChanges(), gcpChanges()) }
+
+var (
+	changesOnce sync.Once
+	changesRead []KindChange
+)
+
+// readChanges returns the catalogue, which is made once. Callers do not change it.
+func readChanges() []KindChange {
+	changesOnce.Do(func() { changesRead = changes() })
+	return changesRead
+}
+
+// ChangeOf returns the change of a kind with a verb; false when there is none.
+func ChangeOf(kind string, verb ChangeVerb) (KindChange, bool) {
+	all := readChanges()
+	i := slices.IndexFunc(all, func(c KindChange) bool { return c.Type == kind && c.Verb == verb })
+	if i < 0 {
+		return KindChange{}, false
+	}
+	return all[i], true
+}
+
+// ChangesOf lists the changes of a provider's kinds.
+func ChangesOf(provider string) []KindChange {
+	var out []KindChange
+	for _, c := range readChanges() {
+		if k, known := KindOf(c.Type); known && k.Provider == provider {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// IsChangeable reports whether remediation changes resources of a type.
+func IsChangeable(kind string) bool {
+	return slices.ContainsFunc(readChanges(), func(c KindChange) bool { return c.Type == kind })
+}
+
+// IsSnapshot reports whether resources of a type are snapshots: they wait longer for their deletion, and nothing
+// restores them.
+func IsSnapshot(kind string) bool {
+	return slices.Contains([]string{"aws-ebs-snapshot", "azure-snapshot", "gcp-snapshot"}, kind)
+}
+
+// The words about changes that nothing gives back.
+const (
+	noUndo      = "none after the deletion: it does not come back; before it, the mark is removed"
+	lostForGood = "its data is lost for good"
+)

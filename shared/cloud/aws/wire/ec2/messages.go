@@ -346,33 +346,6 @@ const (
 	VolumeStateInUse     VolumeState = "in-use"
 )
 
-// TagEntry is a part of requests.
-type TagEntry struct {
-	Key   *string `form:"Key"`
-	Value *string `form:"Value"`
-}
-
-// TagSpecification is a part of requests.
-type TagSpecification struct {
-	ResourceType ResourceType `form:"ResourceType"`
-	Tags         []TagEntry   `form:"Tag"`
-}
-
-// ResourceType names a kind of resource in a request with tags.
-type ResourceType string
-
-// The kinds of resources that get tags.
-const (
-	ResourceTypeElasticIP ResourceType = "elastic-ip"
-	ResourceTypeSnapshot  ResourceType = "snapshot"
-	ResourceTypeVolume    ResourceType = "volume"
-)
-
-// AttributeValue is a part of requests.
-type AttributeValue struct {
-	Value *string `form:"Value"`
-}
-
 // AllocateAddressInput is the request of AllocateAddress.
 type AllocateAddressInput struct {
 	Address           *string            `form:"Address"`
@@ -428,14 +401,6 @@ type CreateVolumeOutput struct {
 	VolumeId *string `xml:"volumeId"`
 }
 
-// DeleteNetworkInterfaceInput is the request of DeleteNetworkInterface.
-type DeleteNetworkInterfaceInput struct {
-	NetworkInterfaceId *string `form:"NetworkInterfaceId"`
-}
-
-// DeleteNetworkInterfaceOutput is the response of DeleteNetworkInterface.
-type DeleteNetworkInterfaceOutput struct{}
-
 // DeleteSnapshotInput is the request of DeleteSnapshot.
 type DeleteSnapshotInput struct {
 	SnapshotId *string `form:"SnapshotId"`
@@ -460,30 +425,6 @@ type DeleteVolumeInput struct {
 
 // DeleteVolumeOutput is the response of DeleteVolume.
 type DeleteVolumeOutput struct{}
-
-// DescribeNetworkInterfacesInput is the request of DescribeNetworkInterfaces.
-type DescribeNetworkInterfacesInput struct {
-	Filters []Filter `form:"Filter"`
-}
-
-// DescribeNetworkInterfacesOutput is the response of DescribeNetworkInterfaces.
-type DescribeNetworkInterfacesOutput struct {
-	NetworkInterfaces []NetworkInterface `xml:"networkInterfaceSet>item"`
-}
-
-// NetworkInterface is a part of responses.
-type NetworkInterface struct {
-	NetworkInterfaceId *string                     `xml:"networkInterfaceId"`
-	RequesterManaged   *bool                       `xml:"requesterManaged"`
-	Attachment         *NetworkInterfaceAttachment `xml:"attachment"`
-	TagSet             []Tag                       `xml:"tagSet>item"`
-}
-
-// NetworkInterfaceAttachment is a part of responses.
-type NetworkInterfaceAttachment struct {
-	AttachmentId *string `xml:"attachmentId"`
-	InstanceId   *string `xml:"instanceId"`
-}
 
 // DescribeVolumesModificationsInput is the request of DescribeVolumesModifications.
 type DescribeVolumesModificationsInput struct {

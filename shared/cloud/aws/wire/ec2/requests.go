@@ -239,3 +239,30 @@ func (i *DescribeVpcEndpointsInput) PageToken() **string { return &i.NextToken }
 
 // NextPageToken returns the token of the next page, or nil.
 func (o *DescribeVpcEndpointsOutput) NextPageToken() *string { return o.NextToken }
+
+// TagEntry is a part of requests.
+type TagEntry struct {
+	Key   *string `form:"Key"`
+	Value *string `form:"Value"`
+}
+
+// TagSpecification is a part of requests.
+type TagSpecification struct {
+	ResourceType ResourceType `form:"ResourceType"`
+	Tags         []TagEntry   `form:"Tag"`
+}
+
+// ResourceType names a kind of resource in a request with tags.
+type ResourceType string
+
+// The kinds of resources that get tags.
+const (
+	ResourceTypeElasticIP ResourceType = "elastic-ip"
+	ResourceTypeSnapshot  ResourceType = "snapshot"
+	ResourceTypeVolume    ResourceType = "volume"
+)
+
+// AttributeValue is a part of requests.
+type AttributeValue struct {
+	Value *string `form:"Value"`
+}

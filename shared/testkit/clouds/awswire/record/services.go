@@ -93,10 +93,10 @@ func listServices() []service {
 		{
 			"ec2", sec2.NewFromConfig, nec2.NewFromConfig,
 			[]string{
-				"AllocateAddress", "CreateSnapshot", "CreateTags", "CreateVolume", "DeleteNetworkInterface",
-				"DeleteSnapshot", "DeleteTags", "DeleteVolume",
+				"AllocateAddress", "CreateSnapshot", "CreateTags", "CreateVolume", "DeleteSnapshot", "DeleteTags",
+				"DeleteVolume",
 				"DescribeAddresses", "DescribeFastSnapshotRestores", "DescribeImages", "DescribeInstanceStatus",
-				"DescribeInstanceTypes", "DescribeInstances", "DescribeNatGateways", "DescribeNetworkInterfaces",
+				"DescribeInstanceTypes", "DescribeInstances", "DescribeNatGateways",
 				"DescribeRegions", "DescribeRouteTables", "DescribeSnapshots", "DescribeSpotInstanceRequests",
 				"DescribeSubnets", "DescribeVolumes", "DescribeVolumesModifications", "DescribeVpcEndpoints",
 				"ModifyInstanceAttribute", "ModifyVolume", "ReleaseAddress", "StartInstances", "StopInstances",

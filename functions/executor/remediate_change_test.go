@@ -400,3 +400,12 @@ func (m *remedy) workDue() time.Time {
 	}
 	return due[0]
 }
+
+// resumeAt returns when other work continues the workflow, or zero if it has ended.
+func (m *remedy) resumeAt(ctx context.Context) time.Time {
+	w, err := m.store.Get(ctx, org, m.w.ID)
+	if err != nil || w.Status != remediation.Running {
+		return time.Time{}
+	}
+	return w.ResumeAt
+}

@@ -133,15 +133,6 @@ func (m *remedy) live(ctx context.Context, p *platform.Platform) error {
 	return fmt.Errorf("workflow %s does not end", m.w.ID)
 }
 
-// resumeAt returns when other work continues the workflow, or zero if it has ended.
-func (m *remedy) resumeAt(ctx context.Context) time.Time {
-	w, err := m.store.Get(ctx, org, m.w.ID)
-	if err != nil || w.Status != remediation.Running {
-		return time.Time{}
-	}
-	return w.ResumeAt
-}
-
 // runActions runs the open actions one step further.
 func (m *remedy) runActions(ctx context.Context, e *Executor) error {
 	for _, a := range apitest.Rows[execution.Action](m.Fixture, execution.ActionPKs(org)...) {

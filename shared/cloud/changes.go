@@ -2,7 +2,6 @@ package cloud
 
 import (
 	"slices"
-	"sync"
 	"time"
 )
 
@@ -35,20 +34,9 @@ const (
 // not contain it.
 func changes() []KindChange { return slices.Concat(awsChanges(), azureChanges(), gcpChanges()) }
 
-var (
-	changesOnce sync.Once
-	changesRead []KindChange
-)
-
-// readChanges returns the catalogue, which is made once. Callers do not change it.
-func readChanges() []KindChange {
-	changesOnce.Do(func() { changesRead = changes() })
-	return changesRead
-}
-
 // ChangeOf returns the change of a kind with a verb; false when there is none.
 func ChangeOf(kind string, verb ChangeVerb) (KindChange, bool) {
-	all := readChanges()
+	all := changes()
 	i := slices.IndexFunc(all, func(c KindChange) bool { return c.Type == kind && c.Verb == verb })
 	if i < 0 {
 		return KindChange{}, false
@@ -59,7 +47,7 @@ func ChangeOf(kind string, verb ChangeVerb) (KindChange, bool) {
 // ChangesOf lists the changes of a provider's kinds.
 func ChangesOf(provider string) []KindChange {
 	var out []KindChange
-	for _, c := range readChanges() {
+	for _, c := range changes() {
 		if k, known := KindOf(c.Type); known && k.Provider == provider {
 			out = append(out, c)
 		}
@@ -69,7 +57,7 @@ func ChangesOf(provider string) []KindChange {
 
 // IsChangeable reports whether remediation changes resources of a type.
 func IsChangeable(kind string) bool {
-	return slices.ContainsFunc(readChanges(), func(c KindChange) bool { return c.Type == kind })
+	return slices.ContainsFunc(changes(), func(c KindChange) bool { return c.Type == kind })
 }
 
 // IsSnapshot reports whether resources of a type are snapshots: they wait longer for their deletion, and nothing

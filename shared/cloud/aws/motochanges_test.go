@@ -2,7 +2,6 @@ package aws_test
 
 import (
 	"testing"
-	"time"
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/aws"
@@ -50,14 +49,13 @@ func applyAndAwait(t *testing.T, c cloud.Changer, call cloud.ChangeCall) {
 	if err := c.ApplyChange(t.Context(), call); err != nil {
 		t.Fatalf("%v: %v", call.Set, err)
 	}
-	for range 50 {
+	for range 200 { // each takes some milliseconds
 		if ok, _, err := c.CheckChange(t.Context(), call); err != nil || ok {
 			if err != nil {
 				t.Fatal(err)
 			}
 			return
 		}
-		time.Sleep(100 * time.Millisecond)
 	}
 	_, now, _ := c.CheckChange(t.Context(), call)
 	t.Fatalf("not reached: %v, want %v", now, call.Set)

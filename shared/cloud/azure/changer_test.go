@@ -74,7 +74,8 @@ var settings = map[string]struct {
 	},
 	"azure-mysql-flexible": {
 		"Microsoft.DBforMySQL/flexibleServers", "m", cloud.ChangeStorage,
-		`{"properties":{"storage":{"autoIoScaling":"Disabled","iops":400}}}`, cloud.Values{"auto_io": "true"},
+		`{"properties":{"storage":{"autoIoScaling":"Disabled","iops":400}}}`,
+		cloud.Values{"auto_io": "true"},
 	},
 	"azure-appservice": {
 		"Microsoft.Web/sites", "w", cloud.Guard, `{"kind":"app","properties":{"httpsOnly":false}}`,
@@ -82,19 +83,23 @@ var settings = map[string]struct {
 	},
 	"azure-search": {
 		"Microsoft.Search/searchServices", "q", cloud.Resize,
-		`{"sku":{"name":"standard"},"properties":{"replicaCount":3}}`, cloud.Values{"replicas": "1"},
+		`{"sku":{"name":"standard"},"properties":{"replicaCount":3}}`,
+		cloud.Values{"replicas": "1"},
 	},
 	"azure-eventhub": {
 		"Microsoft.EventHub/namespaces", "e", cloud.Resize,
-		`{"sku":{"name":"Standard","tier":"Standard","capacity":8},"properties":{}}`, cloud.Values{"capacity": "2"},
+		`{"sku":{"name":"Standard","tier":"Standard","capacity":8},"properties":{}}`,
+		cloud.Values{"capacity": "2"},
 	},
 	"azure-loganalytics": {
 		"Microsoft.OperationalInsights/workspaces", "l", cloud.Guard,
-		`{"properties":{"workspaceCapping":{"dailyQuotaGb":-1}}}`, cloud.Values{"daily_cap_gb": "5"},
+		`{"properties":{"workspaceCapping":{"dailyQuotaGb":-1}}}`,
+		cloud.Values{"daily_cap_gb": "5"},
 	},
 	"azure-netapp-pool": {
 		"Microsoft.NetApp/netAppAccounts/capacityPools", "n/p", cloud.ChangeStorage,
-		`{"properties":{"size":8796093022208}}`, cloud.Values{"size_tib": "4"},
+		`{"properties":{"size":8796093022208}}`,
+		cloud.Values{"size_tib": "4"},
 	},
 }
 

@@ -30,14 +30,6 @@ func (c *Client) CreateVolume(ctx context.Context, in *CreateVolumeInput) (*Crea
 	return wire.Call[CreateVolumeOutput](ctx, c.wire, op, in)
 }
 
-// DeleteNetworkInterface calls DeleteNetworkInterface of EC2.
-func (c *Client) DeleteNetworkInterface(ctx context.Context,
-	in *DeleteNetworkInterfaceInput,
-) (*DeleteNetworkInterfaceOutput, error) {
-	op := wire.Operation{Name: "DeleteNetworkInterface", NoResult: true}
-	return wire.Call[DeleteNetworkInterfaceOutput](ctx, c.wire, op, in)
-}
-
 // DeleteSnapshot calls DeleteSnapshot of EC2.
 func (c *Client) DeleteSnapshot(ctx context.Context, in *DeleteSnapshotInput) (*DeleteSnapshotOutput, error) {
 	op := wire.Operation{Name: "DeleteSnapshot", NoResult: true}

@@ -377,13 +377,11 @@ type HostInstance struct {
 
 // NetworkInterface is a part of responses.
 type NetworkInterface struct {
-	Attachment         *NetworkInterfaceAttachment `xml:"attachment"`
-	Groups             []GroupIdentifier           `xml:"groupSet>item"`
-	NetworkInterfaceId *string                     `xml:"networkInterfaceId"`
-	RequesterManaged   *bool                       `xml:"requesterManaged"`
-	Status             NetworkInterfaceStatus      `xml:"status"`
-	TagSet             []Tag                       `xml:"tagSet>item"`
-	VpcId              *string                     `xml:"vpcId"`
+	Groups             []GroupIdentifier      `xml:"groupSet>item"`
+	NetworkInterfaceId *string                `xml:"networkInterfaceId"`
+	RequesterManaged   *bool                  `xml:"requesterManaged"`
+	Status             NetworkInterfaceStatus `xml:"status"`
+	VpcId              *string                `xml:"vpcId"`
 }
 
 // GroupIdentifier is a part of responses.
@@ -463,33 +461,6 @@ type State string
 // VpcEndpointType is a type of endpoint, in AWS's words.
 type VpcEndpointType string
 
-// TagEntry is a part of requests.
-type TagEntry struct {
-	Key   *string `form:"Key"`
-	Value *string `form:"Value"`
-}
-
-// TagSpecification is a part of requests.
-type TagSpecification struct {
-	ResourceType ResourceType `form:"ResourceType"`
-	Tags         []TagEntry   `form:"Tag"`
-}
-
-// ResourceType names a kind of resource in a request with tags.
-type ResourceType string
-
-// The kinds of resources that get tags.
-const (
-	ResourceTypeElasticIP ResourceType = "elastic-ip"
-	ResourceTypeSnapshot  ResourceType = "snapshot"
-	ResourceTypeVolume    ResourceType = "volume"
-)
-
-// AttributeValue is a part of requests.
-type AttributeValue struct {
-	Value *string `form:"Value"`
-}
-
 // AllocateAddressInput is the request of AllocateAddress.
 type AllocateAddressInput struct {
 	Address           *string            `form:"Address"`
@@ -545,14 +516,6 @@ type CreateVolumeOutput struct {
 	VolumeId *string `xml:"volumeId"`
 }
 
-// DeleteNetworkInterfaceInput is the request of DeleteNetworkInterface.
-type DeleteNetworkInterfaceInput struct {
-	NetworkInterfaceId *string `form:"NetworkInterfaceId"`
-}
-
-// DeleteNetworkInterfaceOutput is the response of DeleteNetworkInterface.
-type DeleteNetworkInterfaceOutput struct{}
-
 // DeleteSnapshotInput is the request of DeleteSnapshot.
 type DeleteSnapshotInput struct {
 	SnapshotId *string `form:"SnapshotId"`
@@ -577,12 +540,6 @@ type DeleteVolumeInput struct {
 
 // DeleteVolumeOutput is the response of DeleteVolume.
 type DeleteVolumeOutput struct{}
-
-// NetworkInterfaceAttachment is a part of responses.
-type NetworkInterfaceAttachment struct {
-	AttachmentId *string `xml:"attachmentId"`
-	InstanceId   *string `xml:"instanceId"`
-}
 
 // DescribeVolumesModificationsInput is the request of DescribeVolumesModifications.
 type DescribeVolumesModificationsInput struct {

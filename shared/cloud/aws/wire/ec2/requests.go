@@ -296,9 +296,8 @@ func (o *DescribeHostsOutput) NextPageToken() *string { return o.NextToken }
 
 // DescribeNetworkInterfacesInput is the request of DescribeNetworkInterfaces.
 type DescribeNetworkInterfacesInput struct {
-	Filters    []Filter `form:"Filter"`
-	MaxResults *int32   `form:"MaxResults"`
-	NextToken  *string  `form:"NextToken"`
+	MaxResults *int32  `form:"MaxResults"`
+	NextToken  *string `form:"NextToken"`
 }
 
 // DescribeNetworkInterfacesOutput is the response of DescribeNetworkInterfaces.
@@ -355,4 +354,31 @@ type DescribeVpnConnectionsInput struct{}
 // DescribeVpnConnectionsOutput is the response of DescribeVpnConnections.
 type DescribeVpnConnectionsOutput struct {
 	VpnConnections []VpnConnection `xml:"vpnConnectionSet>item"`
+}
+
+// TagEntry is a part of requests.
+type TagEntry struct {
+	Key   *string `form:"Key"`
+	Value *string `form:"Value"`
+}
+
+// TagSpecification is a part of requests.
+type TagSpecification struct {
+	ResourceType ResourceType `form:"ResourceType"`
+	Tags         []TagEntry   `form:"Tag"`
+}
+
+// ResourceType names a kind of resource in a request with tags.
+type ResourceType string
+
+// The kinds of resources that get tags.
+const (
+	ResourceTypeElasticIP ResourceType = "elastic-ip"
+	ResourceTypeSnapshot  ResourceType = "snapshot"
+	ResourceTypeVolume    ResourceType = "volume"
+)
+
+// AttributeValue is a part of requests.
+type AttributeValue struct {
+	Value *string `form:"Value"`
 }

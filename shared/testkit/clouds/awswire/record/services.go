@@ -145,7 +145,7 @@ func listServices() []service {
 		{
 			"ec2", sec2.NewFromConfig, nec2.NewFromConfig,
 			[]string{
-				"AllocateAddress", "CreateSnapshot", "CreateTags", "CreateVolume", "DeleteNetworkInterface",
+				"AllocateAddress", "CreateSnapshot", "CreateTags", "CreateVolume",
 				"DeleteSnapshot", "DeleteTags", "DeleteVolume", "DescribeAddresses", "DescribeCapacityReservations",
 				"DescribeFastSnapshotRestores", "DescribeFlowLogs", "DescribeHosts", "DescribeImages",
 				"DescribeInstanceStatus", "DescribeInstanceTypes", "DescribeInstances", "DescribeNatGateways",

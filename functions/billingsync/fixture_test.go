@@ -226,9 +226,11 @@ func (s *fixture) upload(body fields, content string) billing.ImportedFile {
 	body["bytes"], body["fileName"] = len(content), "bill.csv"
 	got := apitest.Data[billing.StartedImport](s.Call(alice, "POST /billing/imports", body), 202)
 	w := httptest.NewRecorder()
+	s.gate.Lock() // a task sees the file from its beginning, or not at all
 	s.inbox.ServeHTTP(w,
 		httptest.NewRequestWithContext(s.Context(), "PUT", strings.TrimPrefix(got.UploadURL, "http://upload.test"),
 			strings.NewReader(content)))
+	s.gate.Unlock()
 	if w.Code != 200 {
 		s.Fatalf("%d %s", w.Code, w.Body)
 	}

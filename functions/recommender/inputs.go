@@ -104,7 +104,7 @@ func (s *sources) read(ctx context.Context, org string, now time.Time) (*inputs,
 		now: now, end: now.UTC().Truncate(day), parts: map[string]parts{}, machines: map[string]machine{},
 		disks: map[string]bool{}, inGroups: map[string]int{}, unattached: map[string]disk{},
 		classes: map[string]string{},
-		dates: map[string]time.Time{}, cheapest: map[sizeQuery]sizeAnswer{}, priceFacts: map[string]any{},
+		dates:   map[string]time.Time{}, cheapest: map[sizeQuery]sizeAnswer{}, priceFacts: map[string]any{},
 	}
 	var err error
 	if in.settings, err = readSettings(ctx, s.table, org); err != nil {

@@ -144,7 +144,8 @@ var removals = map[string]struct {
 	used      string
 }{
 	"azure-disk": {
-		"Microsoft.Compute/disks", "d", cloud.Delete, `{"managedBy":"/vm"}`},
+		"Microsoft.Compute/disks", "d", cloud.Delete, `{"managedBy":"/vm"}`,
+	},
 	"azure-snapshot": {"Microsoft.Compute/snapshots", "s", cloud.Delete, ""},
 	"azure-publicip": {
 		"Microsoft.Network/publicIPAddresses", "p", cloud.Release,

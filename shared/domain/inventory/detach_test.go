@@ -2,6 +2,7 @@ package inventory_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -227,7 +228,7 @@ func (f *detachFixture) edit(groupID, teamID, more string) {
 	places = slices.DeleteFunc(places, func(p inventory.GroupPlacement) bool { return p.ResourceID == f.ids[more] })
 	_, err = f.store.UpdateGroup(f.ctx, detachOrg, old,
 		inventory.Grouping{Group: old, Places: append(places, f.places(more)...)}, held...)
-	if err != nil && !fault.Is(err, fault.Conflict) && !fault.Is(err, fault.NotFound) {
+	if err != nil && !isOvertaken(err) {
 		f.Error(err)
 	}
 	team, err := teams.New(f.table).Get(f.ctx, detachOrg, teamID)
@@ -238,9 +239,15 @@ func (f *detachFixture) edit(groupID, teamID, more string) {
 	owned, _ := f.store.ListOwned(f.ctx, detachOrg, teamID)
 	owned = slices.DeleteFunc(owned, func(id string) bool { return id == f.ids[more] })
 	err = f.own(team, append(owned, f.ids[more]), held)
-	if err != nil && !fault.Is(err, fault.Conflict) && !fault.Is(err, fault.NotFound) {
+	if err != nil && !isOvertaken(err) {
 		f.Error(err)
 	}
+}
+
+// isOvertaken reports whether somebody else has changed or holds what a write is about, or the account is gone. Users
+// try again then.
+func isOvertaken(err error) bool {
+	return fault.Is(err, fault.Conflict) || fault.Is(err, fault.NotFound) || errors.Is(err, table.ErrConflicted)
 }
 
 func TestHoldAccounts_NothingIsPutIntoAGroupFromAnAccountThatIsGone(t *testing.T) {

@@ -69,38 +69,32 @@ func (c *confirmer) confirm(ctx context.Context, some []measurement.Candidate) e
 	r := requestOf(some, metrics, c.until)
 	got, err := c.conn.Metrics(ctx, r)
 	c.sum.Calls, c.sum.Queries, c.sum.USD = c.sum.Calls+got.Calls, c.sum.Queries+got.Queries, c.sum.USD+got.USD
-	if err != nil && mayPass(err) {
+	switch {
+	case err != nil && mayPass(err):
 		return err
+	case err != nil:
+		got = cloud.MetricAnswer{Unread: cloud.UnreadAll(r.UIDs, r)}
 	}
-	if err != nil {
-		got.Points = nil
-	}
-	c.take(some, metrics, r, got.Points)
+	c.take(metrics, r, got)
 	return nil
 }
 
-// take computes the metrics of candidates from the points of a request.
-func (c *confirmer) take(some []measurement.Candidate, metrics []cloud.Metric, r cloud.MetricRequest,
-	points []cloud.Points,
-) {
-	fine := make(map[string]*measurement.Fine, len(some))
-	for _, one := range some {
-		fine[one.UID] = &measurement.Fine{From: r.From, To: r.To}
+// take computes the metrics of candidates from the answer to a request.
+func (c *confirmer) take(metrics []cloud.Metric, r cloud.MetricRequest, got cloud.MetricAnswer) {
+	fine := make(map[string]*measurement.Fine, len(r.UIDs))
+	for _, uid := range r.UIDs {
+		fine[uid] = &measurement.Fine{From: r.From, To: r.To}
 	}
-	for _, p := range points {
-		if of := fine[p.UID]; of != nil {
-			of.Add(r.Measures[p.Measure], p)
-		}
-	}
-	for _, one := range some {
+	got.EachRead(r, func(uid string, measure int, p cloud.Points) { fine[uid].Add(r.Measures[measure], p) })
+	for _, uid := range r.UIDs {
 		values := map[string]float64{}
 		for _, m := range metrics {
-			if v, known := fine[one.UID].Answer(m); known {
+			if v, known := fine[uid].Answer(m); known {
 				values[m.Name] = v
 			}
 		}
 		c.confirmed = append(c.confirmed, measurement.Confirmed{
-			UID: one.UID, Values: values, Day: measurement.DayOf(c.until.AddDate(0, 0, -1)),
+			UID: uid, Values: values, Day: measurement.DayOf(c.until.AddDate(0, 0, -1)),
 		})
 	}
 }
@@ -115,23 +109,13 @@ func fineMetrics(of measurement.Candidate) (out []cloud.Metric) {
 	return out
 }
 
-// requestOf asks for the measures of metrics over the longest of their windows.
+// requestOf asks for the measures of metrics of candidates that are alike, in points of 5 minutes.
 func requestOf(some []measurement.Candidate, metrics []cloud.Metric, until time.Time) cloud.MetricRequest {
-	r := cloud.MetricRequest{
-		Type: some[0].Type, Region: some[0].Region, Period: measurement.FinePeriod, From: until, To: until,
+	uids := make([]string, len(some))
+	for i, one := range some {
+		uids[i] = one.UID
 	}
-	for _, one := range some {
-		r.UIDs = append(r.UIDs, one.UID)
-	}
-	for _, m := range metrics {
-		if from := until.AddDate(0, 0, -m.Days); from.Before(r.From) {
-			r.From = from
-		}
-		for _, of := range m.Of {
-			if !slices.Contains(r.Measures, of) {
-				r.Measures = append(r.Measures, of)
-			}
-		}
-	}
+	r := cloud.NewMetricRequest(metrics, uids, until)
+	r.Type, r.Region, r.Period = some[0].Type, some[0].Region, measurement.FinePeriod
 	return r
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/measurement"
@@ -134,5 +135,30 @@ func TestCandidates_OfATypeInARegionShareARequest(t *testing.T) {
 	}
 	if want := []int{25, 5, 25, 5}; !slices.Equal(sizes, want) {
 		t.Errorf("%v; want %v", sizes, want)
+	}
+}
+
+func TestCandidates_ACountThatTheCloudRefusesIsNotConfirmed(t *testing.T) {
+	all := []measurement.Candidate{{UID: "vol-1", Type: "aws-ebs", Region: "r1", Metrics: []string{"iops_max_14d"}}}
+	metrics := fineMetrics(all[0])
+	until := noon.Truncate(24 * time.Hour)
+	r := requestOf(all, metrics, until)
+	for name, tt := range map[string]struct {
+		got    cloud.MetricAnswer
+		values int
+	}{
+		"read, without points": {cloud.MetricAnswer{}, 1},
+		"refused":              {cloud.MetricAnswer{Unread: cloud.UnreadAll(r.UIDs, r)}, 0},
+		"one of two measures is refused": {
+			cloud.MetricAnswer{Unread: []cloud.Unmeasured{{UID: "vol-1", Measure: 1}}}, 0,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := &confirmer{until: until}
+			c.take(metrics, r, tt.got)
+			if len(c.confirmed) != 1 || len(c.confirmed[0].Values) != tt.values {
+				t.Errorf("%+v; want %d values", c.confirmed, tt.values)
+			}
+		})
 	}
 }

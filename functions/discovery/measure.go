@@ -208,11 +208,11 @@ func (c *collector) collect(ctx context.Context, found []inventory.Listed) (map[
 
 // askMeasures collects all measurements of the resources of one type in one region.
 func (c *collector) askMeasures(ctx context.Context, of measureRequest, uids []string) {
-	measures := cloud.MeasuresWhen(of.kind, of.when)
-	got, err := c.conn.Metrics(ctx, cloud.MetricRequest{
-		Type: of.kind, Region: of.region, UIDs: uids, Measures: measures, Period: time.Hour,
+	r := cloud.MetricRequest{
+		Type: of.kind, Region: of.region, UIDs: uids, Measures: cloud.MeasuresWhen(of.kind, of.when), Period: time.Hour,
 		From: c.day.AddDate(0, 0, 1-of.days), To: c.day.AddDate(0, 0, 1),
-	})
+	}
+	got, err := c.conn.Metrics(ctx, r)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.sum.Calls, c.sum.Queries, c.sum.USD = c.sum.Calls+got.Calls, c.sum.Queries+got.Queries, c.sum.USD+got.USD
@@ -226,7 +226,7 @@ func (c *collector) askMeasures(ctx context.Context, of measureRequest, uids []s
 		}
 		return
 	}
-	c.takeSeries(of.days, uids, measures, got)
+	c.takeSeries(of.days, r, got)
 	c.sum.Series += len(got.Points)
 }
 
@@ -238,28 +238,13 @@ func mayPass(err error) bool {
 
 // takeSeries adds a series for each metric of each resource on each of the last days. A series has no value if the
 // provider has none. An unread measure has no series: a series without values says that a count is 0.
-func (c *collector) takeSeries(days int, uids []string, measures []cloud.Measure, got cloud.MetricAnswer) {
-	by := make(map[cloud.Unmeasured]cloud.Points, len(got.Points))
-	for _, p := range got.Points {
-		by[cloud.Unmeasured{UID: p.UID, Measure: p.Measure}] = p
-	}
-	unread := make(map[cloud.Unmeasured]bool, len(got.Unread))
-	for _, u := range got.Unread {
-		unread[u] = true
-	}
-	for _, uid := range uids {
-		for i, m := range measures {
-			which := cloud.Unmeasured{UID: uid, Measure: i}
-			if unread[which] {
-				continue
-			}
-			of := by[which]
-			for n := range days {
-				day := c.day.AddDate(0, 0, -n)
-				c.all[day] = append(c.all[day], measurement.NewSeries(uid, m, day, of))
-			}
+func (c *collector) takeSeries(days int, r cloud.MetricRequest, got cloud.MetricAnswer) {
+	got.EachRead(r, func(uid string, measure int, p cloud.Points) {
+		for n := range days {
+			day := c.day.AddDate(0, 0, -n)
+			c.all[day] = append(c.all[day], measurement.NewSeries(uid, r.Measures[measure], day, p))
 		}
-	}
+	})
 }
 
 // addTo adds the cost and series of this run to those of the earlier runs.

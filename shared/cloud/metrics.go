@@ -77,6 +77,42 @@ type Unmeasured struct {
 	Measure int
 }
 
+// EachRead calls do with the points of each measure of each resource of the request that was read: with none if the
+// provider has none. Measure is the index of the measure in the request. What was not read is left out.
+func (a *MetricAnswer) EachRead(r MetricRequest, do func(uid string, measure int, p Points)) {
+	by := make(map[Unmeasured]Points, len(a.Points))
+	for _, p := range a.Points {
+		by[Unmeasured{UID: p.UID, Measure: p.Measure}] = p
+	}
+	unread := make(map[Unmeasured]bool, len(a.Unread))
+	for _, u := range a.Unread {
+		unread[u] = true
+	}
+	for _, uid := range r.UIDs {
+		for i := range r.Measures {
+			if which := (Unmeasured{UID: uid, Measure: i}); !unread[which] {
+				do(uid, i, by[which])
+			}
+		}
+	}
+}
+
+// NewMetricRequest asks for the measures of metrics of resources, over the longest of their windows before until.
+func NewMetricRequest(metrics []Metric, uids []string, until time.Time) MetricRequest {
+	r := MetricRequest{UIDs: uids, From: until, To: until}
+	for _, m := range metrics {
+		if from := until.AddDate(0, 0, -m.Days); from.Before(r.From) {
+			r.From = from
+		}
+		for _, of := range slices.Concat(m.Of, m.Over) {
+			if !slices.Contains(r.Measures, of) {
+				r.Measures = append(r.Measures, of)
+			}
+		}
+	}
+	return r
+}
+
 // UnreadAll returns all measures of a request of some resources, as unread.
 func UnreadAll(uids []string, r MetricRequest) []Unmeasured {
 	var out []Unmeasured

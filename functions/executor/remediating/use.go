@@ -133,34 +133,19 @@ func sinceOf(r inventory.Resource) time.Time {
 func readRecent(ctx context.Context, meter cloud.Metered, t *remediation.Target, metrics []cloud.Metric,
 	until time.Time,
 ) (*measurement.Recent, error) {
-	r := cloud.MetricRequest{
-		Type: t.ResourceType, Region: t.Region, UIDs: []string{t.ResourceUID}, Period: time.Hour, To: until,
-	}
-	days := 0
-	for _, m := range metrics {
-		days = max(days, m.Days)
-		for _, of := range m.Of {
-			if !slices.Contains(r.Measures, of) {
-				r.Measures = append(r.Measures, of)
-			}
-		}
-	}
-	r.From = until.AddDate(0, 0, -days)
+	r := cloud.NewMetricRequest(metrics, []string{t.ResourceUID}, until)
+	r.Type, r.Region, r.Period = t.ResourceType, t.Region, time.Hour
 	got, err := meter.Metrics(ctx, r)
 	if err != nil {
 		return nil, fmt.Errorf("read the use of %s: %w", t.ResourceUID, err)
 	}
-	points := make([]cloud.Points, len(r.Measures))
-	for _, p := range got.Points {
-		points[p.Measure] = p
-	}
 	recent := &measurement.Recent{}
 	recent.Reset(until)
-	for i, m := range r.Measures {
-		for n := 1; n <= days; n++ {
-			day := until.AddDate(0, 0, -n)
-			recent.Add(day, measurement.NewSeries(t.ResourceUID, m, day, points[i]))
+	got.EachRead(r, func(uid string, measure int, p cloud.Points) {
+		m := r.Measures[measure]
+		for day := until.AddDate(0, 0, -1); !day.Before(r.From); day = day.AddDate(0, 0, -1) {
+			recent.Add(day, measurement.NewSeries(uid, m, day, p))
 		}
-	}
+	})
 	return recent, nil
 }

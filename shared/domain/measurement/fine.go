@@ -37,7 +37,8 @@ func (f *Fine) Add(m cloud.Measure, p cloud.Points) {
 }
 
 // Answer returns the value of a metric, in its unit, over the last days of its window before To. It returns false if
-// fewer than 70 % of the points exist. For a count, a bucket without a point is 0.
+// fewer than 70 % of the points exist, or a measure was not read: that is not added. For a count that was, a bucket
+// without a point is 0.
 func (f *Fine) Answer(m cloud.Metric) (float64, bool) {
 	points := m.Days * int(24*time.Hour/FinePeriod)
 	values := make([]float64, 0, points)
@@ -55,10 +56,11 @@ func (f *Fine) Answer(m cloud.Metric) (float64, bool) {
 // sumOf returns the sum of a metric's measures in a bucket, counted backwards from To: -1 is the last one.
 func (f *Fine) sumOf(m cloud.Metric, n int) (sum float64, ok bool) {
 	for _, of := range m.Of {
-		v := math.NaN()
-		if all := f.buckets[of]; len(all)+n >= 0 && len(all) > 0 {
-			v = all[len(all)+n]
+		all := f.buckets[of]
+		if len(all)+n < 0 || len(all) == 0 {
+			return 0, false // nobody has asked for it
 		}
+		v := all[len(all)+n]
 		if math.IsNaN(v) {
 			if !of.IsCount() {
 				return 0, false
@@ -82,5 +84,5 @@ func fineFactor(m cloud.Metric) float64 {
 // CanConfirm reports whether a metric can be computed from points of 5 minutes: one of single hours, not of whole days,
 // sums or newest values.
 func CanConfirm(m cloud.Metric) bool {
-	return len(m.Of) > 0 && !m.Daily && m.RollUp != "sum" && m.RollUp != "last"
+	return len(m.Of) > 0 && len(m.Over) == 0 && !m.Daily && m.RollUp != "sum" && m.RollUp != "last"
 }

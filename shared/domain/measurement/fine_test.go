@@ -81,6 +81,18 @@ func TestFine_AddsMeasuresUpAndReadsOnlyTheWindow(t *testing.T) {
 	}
 }
 
+func TestFine_ACountThatNobodyReadIsNotZero(t *testing.T) {
+	m := cloud.Metric{Of: []cloud.Measure{requests}, RollUp: "max", Days: 14, Factor: 1}
+	f := Fine{From: midnight.AddDate(0, 0, -14), To: midnight}
+	if v, known := f.Answer(m); known {
+		t.Errorf("%v is known", v)
+	}
+	f.Add(requests, cloud.Points{})
+	if v, known := f.Answer(m); v != 0 || !known {
+		t.Errorf("%v, known: %v; want 0 of a count that was read and has no points", v, known)
+	}
+}
+
 func TestFine_CanConfirmWhatIsComputedFromHours(t *testing.T) {
 	for rollUp, want := range map[string]bool{"max": true, "p99": true, "avg": true, "sum": false, "last": false} {
 		m := cloud.Metric{Of: []cloud.Measure{cpu}, RollUp: rollUp, Days: 14}

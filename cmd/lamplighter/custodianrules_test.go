@@ -75,9 +75,9 @@ func runPython(t *testing.T, endpoint, program string, args ...string) {
 
 // custodianIDs are the properties of resources that name them, of which a resource has one first.
 var custodianIDs = []string{
-	"AutoScalingGroupName", "LoadBalancerArn", "DBSnapshotIdentifier", "DBInstanceIdentifier", "DBClusterIdentifier",
-	"SnapshotId", "VolumeId", "InstanceId", "NetworkInterfaceId", "NatGatewayId", "AllocationId", "FunctionName", "logGroupName", "AlarmName",
-	"repositoryName", "FileSystemId", "Name",
+	"AutoScalingGroupName", "LoadBalancerArn", "DBSnapshotIdentifier", "DBInstanceIdentifier",
+	"DBClusterIdentifier", "SnapshotId", "VolumeId", "InstanceId", "NetworkInterfaceId", "NatGatewayId",
+	"AllocationId", "FunctionName", "logGroupName", "AlarmName", "repositoryName", "FileSystemId", "Name",
 }
 
 // custodianIDsOf are the properties of types whose resources have others of the list, too.

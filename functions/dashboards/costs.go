@@ -36,6 +36,7 @@ type WidgetTrend struct {
 // WidgetBreakdownRow is the cost of one combination of dimension values.
 type WidgetBreakdownRow struct {
 	Keys    []string `json:"keys" doc:"A value of each dimension; empty where there is none"`
+	Labels  []string `json:"labels" doc:"The names of the keys, in their order: of accounts, groups and teams; else the keys themselves"`
 	Others  bool     `json:"others" doc:"All that is not listed by itself"`
 	CostUSD string   `json:"costUSD"`
 }
@@ -169,15 +170,23 @@ func (p *page) breakdown(ctx context.Context, q *WidgetQuery) (*WidgetBreakdown,
 	if err != nil {
 		return nil, err
 	}
+	labels, err := p.labels.Read(ctx, q.Dims...)
+	if err != nil {
+		return nil, err
+	}
 	out := &WidgetBreakdown{Dims: q.Dims, TotalUSD: a.Total.Fixed(2), Rows: []WidgetBreakdownRow{}}
 	var amounts []money.Amount
 	rest := a.Total
 	for _, r := range a.Rows[:min(len(a.Rows), q.Limit)] {
-		out.Rows, amounts = append(out.Rows, WidgetBreakdownRow{Keys: r.Keys}), append(amounts, r.Amount)
+		row := WidgetBreakdownRow{Keys: r.Keys, Labels: make([]string, len(r.Keys))}
+		for i, key := range r.Keys {
+			row.Labels[i] = labels.Of(q.Dims[i], key)
+		}
+		out.Rows, amounts = append(out.Rows, row), append(amounts, r.Amount)
 		rest = rest.Sub(r.Amount)
 	}
 	if len(a.Rows) > q.Limit {
-		out.Rows, amounts = append(out.Rows, WidgetBreakdownRow{Keys: []string{}, Others: true}), append(amounts, rest)
+		out.Rows, amounts = append(out.Rows, WidgetBreakdownRow{Keys: []string{}, Labels: []string{}, Others: true}), append(amounts, rest)
 	}
 	for i, shown := range money.RoundParts(amounts, 2) {
 		out.Rows[i].CostUSD = shown.Fixed(2)

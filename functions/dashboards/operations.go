@@ -20,6 +20,7 @@ import (
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/id"
+	"lamplighter.dev/shared/people/teams"
 )
 
 const (
@@ -37,16 +38,19 @@ type service struct {
 	budgets   *budgeting.Store
 	anomalies *anomaly.Store
 	savings   *report.SavingReader
+	labels    report.LabelReader
 }
 
 // Operations returns the operations of the group.
 func Operations(p *platform.Platform) *rest.Group {
 	g := rest.NewGroup("Dashboards")
+	known := inventory.New(p)
 	s := &service{
 		p,
 		store{p.Table},
-		cost.New(p), inventory.New(p), budgeting.NewStore(p.Table),
+		cost.New(p), known, budgeting.NewStore(p.Table),
 		anomaly.NewStore(p.Table), report.NewSavingReader(p),
+		report.LabelReader{Inventory: known, Teams: teams.New(p.Table)},
 	}
 	invalid, absent := []int{http.StatusBadRequest}, []int{http.StatusNotFound}
 	rest.Handle(g, rest.Op{

@@ -2,6 +2,7 @@ package eventreadiness
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -126,6 +127,14 @@ func TestCost_IsExactAndSaysWhatHasNoPrice(t *testing.T) {
 	f.Equal("the preview",
 		apitest.JSON(apitest.Data[EventCost](f.call("POST /event-readiness/cost-preview",
 			f.planBody("asp_web", "asp_api")))), apitest.JSON(got))
+	f.Equal("without a price", got.Unpriced, 1)
+}
+
+func TestCost_IsUnknownWithoutAnyPrice(t *testing.T) {
+	f := newFixture(t)
+	p := f.createPlan("asp_web", "asp_api")
+	got := apitest.Data[EventCost](f.call("GET /event-readiness/" + p.ID + "/cost-estimate"))
+	f.Equal("cost", fmt.Sprint(got.EstimatedExtraCost == nil, got.MaximumExtraCost == nil, got.Unpriced), "true true 2")
 }
 
 func TestDatabase_TheNextClassUpThatIsLargeEnough(t *testing.T) {

@@ -59,7 +59,7 @@ func (s *service) breakdown(ctx context.Context, in *BreakdownInput) (Breakdown,
 	if err != nil {
 		return Breakdown{}, err
 	}
-	labels, err := s.labels(ctx, q.Dims...)
+	labels, err := s.labels.Read(ctx, q.Dims...)
 	if err != nil {
 		return Breakdown{}, err
 	}
@@ -78,7 +78,7 @@ func (s *service) breakdown(ctx context.Context, in *BreakdownInput) (Breakdown,
 type tree struct {
 	dims   []string
 	limit  int
-	labels labels
+	labels report.Labels
 	nodes  []BreakdownNode
 	links  []BreakdownLink
 	shown  map[string]money.Amount
@@ -159,7 +159,7 @@ func (t *tree) members(level int, rows []cost.Row) []member {
 func (t *tree) node(parent string, level int, m *member) BreakdownNode {
 	n := BreakdownNode{
 		ID: parent + "/" + url.PathEscape(m.value), Dim: t.dims[level],
-		Label: t.labels.of(t.dims[level], m.value), Other: m.other,
+		Label: t.labels.Of(t.dims[level], m.value), Other: m.other,
 	}
 	switch {
 	case m.other:

@@ -94,7 +94,7 @@ func (s *service) kinds(ctx context.Context, _ *struct{}) (KindSummary, error) {
 	if err != nil {
 		return KindSummary{}, fault.Wrap("count resources", err)
 	}
-	names, err := s.labels(ctx, cost.AccountDim)
+	names, err := s.labels.Read(ctx, cost.AccountDim)
 	if err != nil {
 		return KindSummary{}, err
 	}
@@ -102,7 +102,7 @@ func (s *service) kinds(ctx context.Context, _ *struct{}) (KindSummary, error) {
 }
 
 // newKindSummary nests counts, which must be ordered by provider, account and type.
-func newKindSummary(counts []inventory.KindCount, names labels) KindSummary {
+func newKindSummary(counts []inventory.KindCount, names report.Labels) KindSummary {
 	out := KindSummary{Items: []ProviderCount{}}
 	for _, k := range counts {
 		out.Total += k.Count
@@ -113,7 +113,7 @@ func newKindSummary(counts []inventory.KindCount, names labels) KindSummary {
 		p.Count += k.Count
 		if n := len(p.Accounts); n == 0 || p.Accounts[n-1].CloudAccountID != k.AccountID {
 			p.Accounts = append(p.Accounts,
-				AccountCount{CloudAccountID: k.AccountID, CloudAccountName: names.of(cost.AccountDim, k.AccountID)})
+				AccountCount{CloudAccountID: k.AccountID, CloudAccountName: names.Of(cost.AccountDim, k.AccountID)})
 		}
 		a := &p.Accounts[len(p.Accounts)-1]
 		a.Count += k.Count

@@ -24,6 +24,7 @@ type service struct {
 	*report.Reader
 	p       *platform.Platform
 	teams   teams.Store
+	labels  report.LabelReader
 	rules   report.ShowbackStore
 	savings *report.SavingReader
 	saved   *savedBy
@@ -38,8 +39,9 @@ func operations(p *platform.Platform, b report.Books) *rest.Group {
 }
 
 func newService(p *platform.Platform, b report.Books) *service {
+	reader, t := report.NewReader(p, b), teams.New(p.Table)
 	return &service{
-		report.NewReader(p, b), p, teams.New(p.Table), report.NewShowbackStore(p.Table),
+		reader, p, t, report.LabelReader{Inventory: reader.Inventory, Teams: t}, report.NewShowbackStore(p.Table),
 		report.NewSavingReader(p),
 		&savedBy{}, unitmetric.NewStore(p.Table),
 	}

@@ -203,6 +203,9 @@ func (l *valueLine) value() *string {
 	return &l.row.Keys[0]
 }
 
+// unknown is the name of a missing value.
+const unknown = "Unknown"
+
 func (l *valueLine) name() string {
 	switch {
 	case l.other:

@@ -111,7 +111,7 @@ func newTeamCosts(sp *teamSplit) []TeamCost {
 	out := make([]TeamCost, len(ids))
 	for i, id := range ids {
 		out[i] = TeamCost{
-			rest.Optional(id), sp.names.of(cost.TeamDim, id), shown[i].Sub(shares[i]).Fixed(2), shares[i].Fixed(2),
+			rest.Optional(id), sp.names.Of(cost.TeamDim, id), shown[i].Sub(shares[i]).Fixed(2), shares[i].Fixed(2),
 			shown[i].Fixed(2),
 		}
 	}
@@ -178,10 +178,10 @@ func (s *service) splitTeam(ctx context.Context, in *TeamInput, q *cost.Question
 	if err != nil {
 		return "", nil, err
 	}
-	sp := &teamSplit{names: labels{cost.TeamDim: {}}}
+	sp := &teamSplit{names: report.Labels{cost.TeamDim: {}}}
 	if q.Within == nil && q.Filter[cost.TeamDim] == nil && len(saved) > 0 {
 		sp.rules = rulesOf(saved)
-		sp.names, err = s.labels(ctx, cost.TeamDim)
+		sp.names, err = s.labels.Read(ctx, cost.TeamDim)
 	}
 	if ok && err == nil {
 		var t teams.Team
@@ -296,7 +296,7 @@ func newTeamReport(q *cost.Question, sp *teamSplit, id string, services []cost.R
 		sums[i] = services[i].Amount
 	}
 	for i, c := range money.RoundPartsTo(sums, direct, 2) {
-		out.Services = append(out.Services, ServiceCost{labels{}.of(cost.ServiceDim, services[i].Keys[0]), c.Fixed(2)})
+		out.Services = append(out.Services, ServiceCost{report.Labels{}.Of(cost.ServiceDim, services[i].Keys[0]), c.Fixed(2)})
 	}
 	b := bucket("day", q.From, &a)
 	out.Items = b.points(a.Total)
@@ -412,7 +412,7 @@ func (sp *teamSplit) lines(limit int) []teamLine {
 		if id == "" && others != nil {
 			out = append(out, teamLine{TeamPoint{Name: "Other teams", Other: true}, others})
 		}
-		out = append(out, teamLine{TeamPoint{TeamID: rest.Optional(id), Name: sp.names.of(cost.TeamDim, id)}, days})
+		out = append(out, teamLine{TeamPoint{TeamID: rest.Optional(id), Name: sp.names.Of(cost.TeamDim, id)}, days})
 	}
 	return out
 }

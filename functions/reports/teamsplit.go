@@ -24,7 +24,7 @@ type teamSplit struct {
 	of       map[string]*teamDays
 	answer   cost.Answer
 	fellBack []string
-	names    labels
+	names    report.Labels
 	rules    []report.ShowbackRule
 	dims     []string  // of the answer
 	changed  time.Time // when the resources of the teams were changed last
@@ -51,7 +51,7 @@ func (s *service) splitTeams(ctx context.Context, q cost.Question, daily bool) (
 		return nil, fault.Wrap("read the names of teams", err)
 	}
 	return s.splitBy(ctx, q, daily, &teamSplit{
-		names: labels{cost.TeamDim: namesOfTeams(all)}, rules: rules, changed: teamsDefinedAt(all, &q),
+		names: report.Labels{cost.TeamDim: report.NamesOfTeams(all)}, rules: rules, changed: teamsDefinedAt(all, &q),
 	})
 }
 

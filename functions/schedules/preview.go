@@ -29,8 +29,9 @@ type Preview struct {
 	To                time.Time         `json:"to"`
 	ResourceCount     int               `json:"resourceCount" doc:"How many resources the schedule takes"`
 	Firings           []PreviewedFiring `json:"firings"`
-	ExpectedSavingUSD *string           `json:"expectedSavingUSD" doc:"Null until prices are known"`
-	SavingNote        string            `json:"savingNote" doc:"Why the saving is null"`
+	ExpectedSavingUSD *string           `json:"expectedSavingUSD" doc:"At public prices, of the resources whose price is known; null if none is known"`
+	WithoutRate       int               `json:"withoutRate" doc:"How many resources have no known price; the saving leaves them out"`
+	SavingNote        string            `json:"savingNote" doc:"Why the saving is null or leaves resources out; else empty"`
 }
 
 // PreviewedFiring is one cron at one minute, and its effect.
@@ -45,7 +46,7 @@ type PreviewedFiring struct {
 	ActsOn            int                 `json:"actsOn" doc:"How many resources are acted on"`
 	LeftOut           map[string]int      `json:"leftOut" doc:"How many resources are not, by reason"`
 	Resources         []PreviewedResource `json:"resources" doc:"Skipped resources first; shortened if the preview would grow too long"`
-	ExpectedSavingUSD *string             `json:"expectedSavingUSD" doc:"Null until prices are known"`
+	ExpectedSavingUSD *string             `json:"expectedSavingUSD" doc:"Of a stop, until the schedule starts each resource again, or until to; null for a start, or if no price is known"`
 }
 
 // PreviewedResource is a resource of a firing.
@@ -56,8 +57,6 @@ type PreviewedResource struct {
 	Skipped     *string `json:"skipped" enum:"calendar,event,override,read_only_account,disconnected_account,contradiction,unschedulable,disabled" doc:"Why it is not acted on; else null"`
 	Detail      *string `json:"detail"`
 }
-
-const savingNote = "expectedSavingUSD is null: prices are not known yet"
 
 type previewInput struct {
 	ScheduleInput
@@ -200,7 +199,7 @@ func (s *service) previewFirings(ctx context.Context, sch scheduling.Schedule, m
 	}
 	out := Preview{
 		ScheduleID: &sch.ID, Timezone: sch.Timezone, From: span.From, To: span.To, ResourceCount: len(targets),
-		Firings: make([]PreviewedFiring, len(foretold)), SavingNote: savingNote,
+		Firings: make([]PreviewedFiring, len(foretold)),
 	}
 	each := maxListed
 	if len(foretold) > 0 {
@@ -209,7 +208,7 @@ func (s *service) previewFirings(ctx context.Context, sch scheduling.Schedule, m
 	for i := range foretold {
 		out.Firings[i] = newFiring(&foretold[i], targets, each)
 	}
-	return out, nil
+	return out, s.addSaving(ctx, &out, foretold, targets)
 }
 
 // calendarReading is the policy needed to see names of calendars.

@@ -65,7 +65,7 @@ func TestPreview_OverTheDayOnWhichClocksAreSet(t *testing.T) {
 	f.Equal("in autumn", previewLines(f.readPreview(made.ID, "?from=2026-10-25&to=2026-10-26")),
 		"10-25T00:30Z 2026-10-25T02:30:00+02:00 stop 2 map[] \n")
 	p := f.readPreview(made.ID, "?from=2026-03-28&to=2026-03-29")
-	if p.ExpectedSavingUSD != nil || !strings.Contains(p.SavingNote, "prices") ||
+	if p.ExpectedSavingUSD != nil || !strings.Contains(p.SavingNote, "no public price") || p.WithoutRate != 2 ||
 		p.Firings[0].ExpectedSavingUSD != nil {
 		t.Errorf("a saving of no prices: %+v", p)
 	}

@@ -64,6 +64,6 @@ func (p Patch[T]) inner() reflect.Type { return reflect.TypeFor[T]() }
 // Schema documents the field as its value's type, or null.
 func (p Patch[T]) Schema(r huma.Registry) *huma.Schema {
 	s := *r.Schema(reflect.TypeFor[T](), false, "")
-	s.Nullable = true
+	s.Nullable = s.Type != "" // a schema without a type permits null already
 	return &s
 }

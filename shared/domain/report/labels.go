@@ -1,4 +1,4 @@
-package reports
+package report
 
 import (
 	"context"
@@ -6,12 +6,13 @@ import (
 
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/people/teams"
 )
 
-// labels are the names of accounts, groups and teams, by dimension and ID.
-type labels map[string]map[string]string
+// Labels are the names of accounts, groups and teams, by dimension and ID.
+type Labels map[string]map[string]string
 
 // The labels of an empty value.
 const (
@@ -21,8 +22,8 @@ const (
 	unknown    = "Unknown"
 )
 
-// of returns the label of a value of a dimension.
-func (l labels) of(dim, value string) string {
+// Of returns the label of a value of a dimension.
+func (l Labels) Of(dim, value string) string {
 	if name := l[dim][value]; name != "" {
 		return name
 	}
@@ -42,11 +43,17 @@ func (l labels) of(dim, value string) string {
 // groupReading is the policy that permits a caller to see the names of groups.
 const groupReading = "resource-groups:read"
 
-// labels reads the names for the values of dimensions that are IDs: one round trip for each such dimension.
-func (s *service) labels(ctx context.Context, dims ...string) (labels, error) {
-	out := labels{}
+// LabelReader reads the labels of the caller's organization.
+type LabelReader struct {
+	Inventory *inventory.Store
+	Teams     teams.Store
+}
+
+// Read reads the names for the values of dimensions that are IDs: one round trip for each such dimension.
+func (r LabelReader) Read(ctx context.Context, dims ...string) (Labels, error) {
+	out := Labels{}
 	for dim, read := range map[string]func(context.Context, string) (map[string]string, error){
-		cost.AccountDim: s.accountNames, cost.GroupDim: s.groupNames, cost.TeamDim: s.teamNames,
+		cost.AccountDim: r.accountNames, cost.GroupDim: r.groupNames, cost.TeamDim: r.teamNames,
 	} {
 		if !slices.Contains(dims, dim) {
 			continue
@@ -59,8 +66,8 @@ func (s *service) labels(ctx context.Context, dims ...string) (labels, error) {
 	return out, nil
 }
 
-func (s *service) accountNames(ctx context.Context, org string) (map[string]string, error) {
-	all, err := s.Inventory.ListAccounts(ctx, org)
+func (r LabelReader) accountNames(ctx context.Context, org string) (map[string]string, error) {
+	all, err := r.Inventory.ListAccounts(ctx, org)
 	out := make(map[string]string, len(all))
 	for i := range all {
 		out[all[i].ID] = all[i].Name
@@ -70,32 +77,33 @@ func (s *service) accountNames(ctx context.Context, org string) (map[string]stri
 
 // groupNames returns the names of the groups that the caller may see. All other groups are shown by their IDs. It
 // makes no round trip for a caller without access to groups.
-func (s *service) groupNames(ctx context.Context, org string) (map[string]string, error) {
+func (r LabelReader) groupNames(ctx context.Context, org string) (map[string]string, error) {
 	scopes := identity.CallerFrom(ctx).Scopes(groupReading)
 	out := map[string]string{}
 	if !scopes.All {
 		if scopes.None() {
 			return out, nil
 		}
-		parts, err := s.Inventory.GroupsInScope(ctx, org, scopes, "")
+		parts, err := r.Inventory.GroupsInScope(ctx, org, scopes, "")
 		for i := range parts {
 			out[parts[i].ID] = parts[i].Name
 		}
 		return out, err
 	}
-	all, err := s.Inventory.ListGroups(ctx, org)
+	all, err := r.Inventory.ListGroups(ctx, org)
 	for i := range all {
 		out[all[i].ID] = all[i].Name
 	}
 	return out, err
 }
 
-func (s *service) teamNames(ctx context.Context, org string) (map[string]string, error) {
-	all, err := s.teams.List(ctx, org)
-	return namesOfTeams(all), err
+func (r LabelReader) teamNames(ctx context.Context, org string) (map[string]string, error) {
+	all, err := r.Teams.List(ctx, org)
+	return NamesOfTeams(all), err
 }
 
-func namesOfTeams(all []teams.Team) map[string]string {
+// NamesOfTeams returns the names of teams by their IDs.
+func NamesOfTeams(all []teams.Team) map[string]string {
 	out := make(map[string]string, len(all))
 	for i := range all {
 		out[all[i].ID] = all[i].Name

@@ -58,6 +58,9 @@ const (
 	CopyFailed   = "failed"
 )
 
+// Taken begins a wanted value that takes the words behind it, with commas between them, from a list.
+const Taken = "-"
+
 // MarkTag is the tag of a resource that will be deleted, and of the snapshot that its change took. RestoredTag is the
 // tag of a resource that an undo made again. The value of both is Change.Token.
 const (

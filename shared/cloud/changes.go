@@ -11,6 +11,8 @@ type KindChange struct {
 	Verb ChangeVerb
 	// Sets lists the values that the verb sets. It is empty for the verbs Release and Delete.
 	Sets []string
+	// Takes lists the values of Sets that are lists from which rules take words: they want Taken before the words.
+	Takes []string
 	// Copies reports that the verb Delete can take a snapshot first.
 	Copies bool
 	// Kept names what keeps the data of a deleted resource if no snapshot does. The step StepCopy checks it.

@@ -39,15 +39,16 @@ func k8sSettings() []KindChange {
 	grows.Needs = append(grows.Needs, "get storageclasses.storage.k8s.io")
 	secures := k8sSet("kubernetes-namespace", Guard, k8sNamespaces, "pod_security", "owner_label")
 	secures.Needs = append(secures.Needs, k8sLists(append(k8sTemplates(), k8sPods)...)...)
+	guarded := k8sGuarded(KubernetesDeployment, k8sDeployments, "pdb", "spread", "privileged", "host_namespaces",
+		"run_as_root", "privilege_escalation", "writable_root", "token_mounted", "dangerous_caps", "no_readiness",
+		"no_liveness", "latest_tag")
+	guarded.Takes = []string{"dangerous_caps"}
 	return []KindChange{
 		k8sResize(KubernetesDeployment, k8sDeployments, "cpu_request_cores", "mem_request_gib", "mem_limit_gib",
 			"cpu_limit_cores", "spot_tolerant"),
 		k8sResize(KubernetesStatefulSet, k8sStatefulSets, "cpu_request_cores", "mem_request_gib", "mem_limit_gib"),
 		k8sResize(KubernetesDaemonSet, k8sDaemonSets, "cpu_request_cores", "mem_request_gib"),
-		k8sGuarded(KubernetesDeployment, k8sDeployments, "pdb", "spread", "privileged", "host_namespaces",
-			"run_as_root", "privilege_escalation", "writable_root", "token_mounted", "no_readiness", "no_liveness",
-			"latest_tag"),
-		k8sGuarded(KubernetesStatefulSet, k8sStatefulSets, "pdb", "spread", "claims_deleted_on_scale"),
+		guarded, k8sGuarded(KubernetesStatefulSet, k8sStatefulSets, "pdb", "spread", "claims_deleted_on_scale"),
 		k8sSet(KubernetesCronJob, Guard, k8sCronJobs, "suspended", "concurrency", "deadline_set"),
 		k8sSet("kubernetes-persistentvolume", Guard, k8sVolumes, "reclaim_policy"),
 		k8sSet("kubernetes-service", Setting, k8sServices, "service_type"),
@@ -72,8 +73,10 @@ func k8sRemovals() []KindChange {
 	budget.Needs = append(budget.Needs, k8sLists(append(k8sTemplates(), k8sPods)...)...)
 	ingress := k8sDelete("kubernetes-ingress", k8sIngresses, "its load balancer may have another address afterwards")
 	ingress.Needs = append(ingress.Needs, k8sLists(k8sServices)...)
+	scaler := k8sDelete("kubernetes-hpa", k8sHPAs)
+	scaler.Needs = append(scaler.Needs, k8sLists(k8sTemplates()...)...)
 	return []KindChange{
-		claim, service, budget, ingress,
+		scaler, claim, service, budget, ingress,
 		k8sDelete(KubernetesCronJob, k8sCronJobs, "the jobs of its past runs and their logs do not come back"),
 		k8sLost("kubernetes-job", k8sJobs, "its pods and their logs are deleted with it; made again, it would run again"),
 		k8sLost("kubernetes-pod", k8sPods, "its record does not come back: it has ended"),

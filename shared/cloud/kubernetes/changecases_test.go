@@ -21,7 +21,7 @@ type changeCase struct {
 	verb   cloud.ChangeVerb
 	of     planted
 	want   cloud.Values
-	after  string // the value after the change, as it is read, if it is not the wanted one
+	after  *string // the value after the change, as it is read, if it is not the wanted one
 	beside []planted
 	lost   bool // nothing gives it back
 	// odd says that a real API server does not keep the object as the case needs it.
@@ -161,6 +161,10 @@ func changeCases() map[string]changeCase {
 		"a version":              deploymentCase(cloud.Guard, "latest_tag", "2.0", fields{"image": "registry.invalid/app"}),
 		"a version for a digest": deploymentCase(cloud.Guard, "latest_tag", "2.0", fields{"image": "r.invalid:5000/app:latest"}),
 	}
+	all["fewer capabilities"] = deploymentCase(cloud.Guard, "dangerous_caps", "-SYS_ADMIN,ALL",
+		fields{"securityContext": fields{"capabilities": fields{"add": []any{"SYS_ADMIN", "CHOWN"}}}}).reads("CHOWN")
+	all["no capabilities"] = deploymentCase(cloud.Guard, "dangerous_caps", "-NET_ADMIN,SYS_PTRACE",
+		fields{"securityContext": fields{"capabilities": fields{"add": []any{"NET_ADMIN"}}}}).reads("")
 	all["no namespaces of the node"] = changeCase{
 		kind: cloud.KubernetesDeployment, verb: cloud.Guard, want: cloud.Values{"host_namespaces": "false"},
 		of: workload("deployments", "web", inSpec(pods("web", nil), fields{"hostNetwork": true, "hostPID": true})),
@@ -178,7 +182,7 @@ func changeCases() map[string]changeCase {
 }
 
 func (c changeCase) reads(after string) changeCase {
-	c.after = after
+	c.after = &after
 	return c
 }
 
@@ -276,13 +280,14 @@ func removalCases() map[string]changeCase {
 	}})
 	done.lost, evicted.lost, done.odd = true, true, true
 	return map[string]changeCase{
-		"a suspended CronJob":  gone(cloud.KubernetesCronJob, nightlyJob("old", "suspend", true)),
-		"a finished Job":       done,
-		"an evicted pod":       evicted,
-		"an unmounted claim":   claim,
-		"a dangling Service":   gone("kubernetes-service", serviceOf("nowhere", "NodePort", nil)),
-		"a Service of no pods": gone("kubernetes-service", balancer()),
-		"a dangling Ingress":   gone("kubernetes-ingress", ingressOf("broken", fields{"defaultBackend": backendOf("gone")})),
-		"an unused budget":     gone("kubernetes-pdb", budgetOf("unused", fields{"maxUnavailable": 1})),
+		"a suspended CronJob":   gone(cloud.KubernetesCronJob, nightlyJob("old", "suspend", true)),
+		"a finished Job":        done,
+		"an evicted pod":        evicted,
+		"an unmounted claim":    claim,
+		"a dangling Service":    gone("kubernetes-service", serviceOf("nowhere", "NodePort", nil)),
+		"a Service of no pods":  gone("kubernetes-service", balancer()),
+		"a dangling Ingress":    gone("kubernetes-ingress", ingressOf("broken", fields{"defaultBackend": backendOf("gone")})),
+		"an aimless autoscaler": gone("kubernetes-hpa", scaler("old", fields{"maxReplicas": 9, "minReplicas": 1})),
+		"an unused budget":      gone("kubernetes-pdb", budgetOf("unused", fields{"maxUnavailable": 1})),
 	}
 }

@@ -52,7 +52,7 @@ func changedKinds() []changedKind {
 		{kind: "kubernetes-ingress", resource: ingressesOf, proof: proveDangling, values: []changedValue{certificate()}},
 		{kind: "kubernetes-pdb", resource: pdbsOf, proof: proveUncovered, values: []changedValue{disruptions()}},
 		{
-			kind: "kubernetes-hpa", resource: hpasOf, values: []changedValue{
+			kind: "kubernetes-hpa", resource: hpasOf, proof: proveAimless, values: []changedValue{
 				number("min_replicas", path{"spec", "minReplicas"}, "1", 1).within(checkMinimum),
 				number("max_replicas", path{"spec", "maxReplicas"}, "1", 1).within(checkMaximum), cpuTarget(),
 			},

@@ -138,6 +138,21 @@ func proveUncovered(ctx context.Context, k *objectChange) (users []string, locke
 	return users, "", err
 }
 
+// proveAimless proves that an autoscaler has no target. Of a target that is not listed here, nothing proves that.
+func proveAimless(ctx context.Context, k *objectChange) (users []string, locked string, err error) {
+	target := k.o.Spec.Target
+	if !slices.Contains([]string{"Deployment", "StatefulSet", "Rollout"}, target.Kind) {
+		return nil, "whether its target " + target.Kind + " " + target.Name + " exists is not known here", nil
+	}
+	templates, err := k.c.templatesIn(ctx, k.at.ns)
+	for _, t := range templates {
+		if t.owner == strings.ToLower(target.Kind)+" "+target.Name {
+			users = append(users, t.owner)
+		}
+	}
+	return users, "", err
+}
+
 // proveDangling proves that no backend of an Ingress exists.
 func proveDangling(ctx context.Context, k *objectChange) (users []string, locked string, err error) {
 	i, err := decodeAs[ingress](k.now)

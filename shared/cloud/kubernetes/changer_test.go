@@ -109,8 +109,8 @@ func (c changeCase) plan(t *testing.T, s stage) cloud.ChangePlan {
 		t.Fatal(err)
 	}
 	for name, want := range c.want {
-		if c.after != "" {
-			want = c.after
+		if c.after != nil {
+			want = *c.after
 		}
 		if p.After[name] != want || p.Before[name] == want {
 			t.Errorf("%s: the plan sets %q to %q, want %q", name, p.Before[name], p.After[name], want)

@@ -3,6 +3,7 @@ package kubernetes
 import (
 	"context"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,6 +14,7 @@ import (
 func riskValues() []changedValue {
 	return []changedValue{
 		risk("privileged", []path{inContainers("securityContext", "privileged")}, everyContainer(dropPrivileged)),
+		capabilities(),
 		risk("privilege_escalation", []path{inContainers("securityContext", "allowPrivilegeEscalation")},
 			everyContainer(dropEscalation)),
 		risk("writable_root", []path{inContainers("securityContext", "readOnlyRootFilesystem")},
@@ -101,6 +103,45 @@ func dropRoot(c document, o object) error {
 		c.put(true, "securityContext", "runAsNonRoot")
 	}
 	return nil
+}
+
+// capabilities are those that containers add, with commas between them. They are only taken away.
+func capabilities() changedValue {
+	return changedValue{
+		name: "dangerous_caps", fields: []path{inContainers("securityContext", "capabilities", "add")},
+		read: func(k *objectChange) string {
+			f := cloud.Facts{}
+			k.o.Spec.Template.Spec.addRisks(f)
+			caps, _ := f["dangerous_caps"].([]string)
+			return strings.Join(caps, ",")
+		},
+		write: func(_ *objectChange, d document, text string) error {
+			words, takes := strings.CutPrefix(text, cloud.Taken)
+			named := strings.Split(words, ",")
+			for _, c := range d.containers() {
+				keepCapabilities(c, func(name string) bool { return slices.Contains(named, name) != takes })
+			}
+			return nil
+		},
+	}
+}
+
+// keepCapabilities takes the other capabilities away from what a container adds.
+func keepCapabilities(c document, keep func(name string) bool) {
+	list, _ := c.at("securityContext", "capabilities", "add").([]any)
+	var kept []any
+	for _, v := range list {
+		if name, _ := v.(string); keep(name) {
+			kept = append(kept, v)
+		}
+	}
+	switch {
+	case len(kept) == len(list):
+	case len(kept) == 0:
+		c.put(nil, "securityContext", "capabilities", "add")
+	default:
+		c.put(kept, "securityContext", "capabilities", "add")
+	}
 }
 
 // spotMarks are the labels of nodes of spare capacity with their values.

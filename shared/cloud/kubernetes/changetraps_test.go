@@ -105,6 +105,14 @@ var refusals = map[string]struct {
 	"a budget of a stopped workload": {"an unused budget", "in use by statefulset asleep", func(s twinStage) {
 		s.Add("statefulsets", copied(workload("statefulsets", "asleep", pods("gone", nil), "replicas", 0).object))
 	}},
+	"an autoscaler of a stopped workload": {"an aimless autoscaler", "in use by deployment elsewhere", func(s twinStage) {
+		s.Add("deployments", copied(workload("deployments", "elsewhere", pods("x", nil), "replicas", 0).object))
+	}},
+	"an autoscaler of another kind": {"an aimless autoscaler", "Thing elsewhere exists is not known", func(s twinStage) {
+		s.Change("horizontalpodautoscalers", "changes/old", func(o fields) {
+			o["spec"].(fields)["scaleTargetRef"].(fields)["kind"] = "Thing"
+		})
+	}},
 	"a CronJob that is on again": {"a suspended CronJob", "it is not suspended any more", func(s twinStage) {
 		s.Change("cronjobs", "changes/old", func(o fields) { o["spec"].(fields)["suspend"] = false })
 	}},

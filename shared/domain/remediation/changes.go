@@ -61,6 +61,7 @@ func settingsProblem(r *rule.Rule, of *cloud.KindChange) string {
 		switch {
 		case !slices.Contains(of.Sets, s.Name):
 			return "it sets " + s.Name + ", which is not changed for " + of.Type
+		case s.Op == "-=" && s.Value.Kind == rule.Literal && slices.Contains(of.Takes, s.Name):
 		case s.Op != "=":
 			return "it adds to " + s.Name + ", which is not carried out"
 		case s.Value.Kind == rule.FromOrg:
@@ -118,6 +119,9 @@ func ValuesOf(r *rule.Rule, seen Observed, parameters map[string]string) (cloud.
 func valueOf(s rule.Setting, seen Observed) (string, error) {
 	switch v := s.Value; v.Kind { //nolint:exhaustive // FromOrg is not carried out
 	case rule.Literal:
+		if s.Op == "-=" {
+			return cloud.Taken + v.Text, nil
+		}
 		return v.Text, nil
 	case rule.Computed:
 		return cloud.Carried, nil

@@ -78,7 +78,7 @@ func k8sRemovals() []KindChange {
 	return []KindChange{
 		scaler, claim, service, budget, ingress,
 		k8sDelete(KubernetesCronJob, k8sCronJobs, "the jobs of its past runs and their logs do not come back"),
-		k8sLost("kubernetes-job", k8sJobs, "its pods and their logs are deleted with it; made again, it would run again"),
+		k8sLost("kubernetes-job", k8sJobs, "its pods and their logs are deleted, too; made again, it would run again"),
 		k8sLost("kubernetes-pod", k8sPods, "its record does not come back: it has ended"),
 	}
 }

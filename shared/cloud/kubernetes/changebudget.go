@@ -64,8 +64,8 @@ func (k *objectChange) deleteBudget(ctx context.Context) error {
 		return err
 	}
 	if uid == "" {
-		return cloud.ErrUnsupported("the disruption budget %s is not there, or is not ours: another one covers its pods",
-			k.budgetName())
+		return cloud.ErrUnsupported("the disruption budget %s is not there, or is not ours: another one covers its "+
+			"pods", k.budgetName())
 	}
 	err = k.c.callResource(ctx, http.MethodDelete, pdbsOf, ref{k.at.ns, k.budgetName()}, request{body: map[string]any{
 		"kind": "DeleteOptions", "apiVersion": "v1", "preconditions": map[string]any{"uid": uid},

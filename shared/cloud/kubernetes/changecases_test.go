@@ -1,6 +1,8 @@
 package kubernetes_test
 
 import (
+	"maps"
+
 	"lamplighter.dev/shared/cloud"
 )
 
@@ -41,9 +43,7 @@ func pods(app string, more fields) fields {
 	c := fields{"name": "main", "image": "registry.invalid/app:1.2.3", "resources": fields{
 		"requests": fields{"cpu": "1", "memory": "1Gi"}, "limits": fields{"cpu": "2", "memory": "2Gi"},
 	}}
-	for k, v := range more {
-		c[k] = v
-	}
+	maps.Copy(c, more)
 	return fields{
 		"metadata": fields{"labels": fields{"app": app}},
 		"spec":     fields{"terminationGracePeriodSeconds": 0, "containers": []any{c}},
@@ -66,9 +66,7 @@ func workload(resource, name string, template fields, more ...any) planted {
 
 // inSpec adds fields to the pods of a template.
 func inSpec(template, more fields) fields {
-	for k, v := range more {
-		template["spec"].(fields)[k] = v
-	}
+	maps.Copy(template["spec"].(fields), more)
 	return template
 }
 
@@ -77,6 +75,12 @@ func deploymentCase(verb cloud.ChangeVerb, value, to string, more fields) change
 		kind: cloud.KubernetesDeployment, verb: verb, of: workload("deployments", "web", pods("web", more)),
 		want: cloud.Values{value: to},
 	}
+}
+
+func sized(value, to string) changeCase { return deploymentCase(cloud.Resize, value, to, nil) }
+
+func versioned(image string) changeCase {
+	return deploymentCase(cloud.Guard, "latest_tag", "2.0", fields{"image": image})
 }
 
 func nightlyJob(name string, more ...any) planted {
@@ -91,9 +95,7 @@ func nightlyJob(name string, more ...any) planted {
 
 func serviceOf(name, kind string, more fields) planted {
 	spec := fields{"type": kind, "selector": fields{"app": "gone"}, "ports": []any{fields{"port": 80}}}
-	for k, v := range more {
-		spec[k] = v
-	}
+	maps.Copy(spec, more)
 	return planted{"api/v1", "services", fields{"metadata": meta(name), "spec": spec}}
 }
 
@@ -141,25 +143,25 @@ var classOf = planted{"apis/storage.k8s.io/v1", "storageclasses", fields{
 // for each call.
 func changeCases() map[string]changeCase {
 	all := map[string]changeCase{
-		"less CPU":                         deploymentCase(cloud.Resize, "cpu_request_cores", "0.0575", nil).reads("0.058"),
-		"no less CPU than ten thousandths": deploymentCase(cloud.Resize, "cpu_request_cores", "0.001", nil).reads("0.01"),
-		"less memory":                      deploymentCase(cloud.Resize, "mem_request_gib", "0.5", nil),
-		"no less memory than 32 MiB":       deploymentCase(cloud.Resize, "mem_request_gib", "0.001", nil).reads("0.03125"),
-		"a larger memory limit":            deploymentCase(cloud.Resize, "mem_limit_gib", "2.5", nil),
-		"a larger CPU limit":               deploymentCase(cloud.Resize, "cpu_limit_cores", "3", nil),
-		"nodes of spare capacity":          deploymentCase(cloud.Resize, "spot_tolerant", "true", nil),
+		"less CPU":                         sized("cpu_request_cores", "0.0575").reads("0.058"),
+		"no less CPU than ten thousandths": sized("cpu_request_cores", "0.001").reads("0.01"),
+		"less memory":                      sized("mem_request_gib", "0.5"),
+		"no less memory than 32 MiB":       sized("mem_request_gib", "0.001").reads("0.03125"),
+		"a larger memory limit":            sized("mem_limit_gib", "2.5"),
+		"a larger CPU limit":               sized("cpu_limit_cores", "3"),
+		"nodes of spare capacity":          sized("spot_tolerant", "true"),
 		"a budget":                         deploymentCase(cloud.Guard, "pdb", "true", nil),
 		"replicas apart":                   deploymentCase(cloud.Guard, "spread", "true", nil),
 		"not privileged": deploymentCase(cloud.Guard, "privileged", "false",
 			fields{"securityContext": fields{"privileged": true}}),
-		"no root":                deploymentCase(cloud.Guard, "run_as_root", "false", nil),
-		"no escalation":          deploymentCase(cloud.Guard, "privilege_escalation", "false", nil),
-		"a read-only root":       deploymentCase(cloud.Guard, "writable_root", "false", nil),
-		"no token":               deploymentCase(cloud.Guard, "token_mounted", "false", nil),
-		"a readiness probe":      deploymentCase(cloud.Guard, "no_readiness", "http:8080/ready", nil),
-		"a liveness probe":       deploymentCase(cloud.Guard, "no_liveness", "tcp:8080", nil),
-		"a version":              deploymentCase(cloud.Guard, "latest_tag", "2.0", fields{"image": "registry.invalid/app"}),
-		"a version for a digest": deploymentCase(cloud.Guard, "latest_tag", "2.0", fields{"image": "r.invalid:5000/app:latest"}),
+		"no root":                           deploymentCase(cloud.Guard, "run_as_root", "false", nil),
+		"no escalation":                     deploymentCase(cloud.Guard, "privilege_escalation", "false", nil),
+		"a read-only root":                  deploymentCase(cloud.Guard, "writable_root", "false", nil),
+		"no token":                          deploymentCase(cloud.Guard, "token_mounted", "false", nil),
+		"a readiness probe":                 deploymentCase(cloud.Guard, "no_readiness", "http:8080/ready", nil),
+		"a liveness probe":                  deploymentCase(cloud.Guard, "no_liveness", "tcp:8080", nil),
+		"a version":                         versioned("registry.invalid/app"),
+		"a version of an image with a port": versioned("r.invalid:5000/app:latest"),
 	}
 	all["fewer capabilities"] = deploymentCase(cloud.Guard, "dangerous_caps", "-SYS_ADMIN,ALL",
 		fields{"securityContext": fields{"capabilities": fields{"add": []any{"SYS_ADMIN", "CHOWN"}}}}).reads("CHOWN")
@@ -169,15 +171,9 @@ func changeCases() map[string]changeCase {
 		kind: cloud.KubernetesDeployment, verb: cloud.Guard, want: cloud.Values{"host_namespaces": "false"},
 		of: workload("deployments", "web", inSpec(pods("web", nil), fields{"hostNetwork": true, "hostPID": true})),
 	}
-	for name, c := range statefulCases() {
-		all[name] = c
-	}
-	for name, c := range smallCases() {
-		all[name] = c
-	}
-	for name, c := range removalCases() {
-		all[name] = c
-	}
+	maps.Copy(all, statefulCases())
+	maps.Copy(all, smallCases())
+	maps.Copy(all, removalCases())
 	return all
 }
 
@@ -195,8 +191,8 @@ func statefulCases() map[string]changeCase {
 	}
 	agent := func(value, to string) changeCase {
 		return changeCase{
-			kind: cloud.KubernetesDaemonSet, verb: cloud.Resize, of: workload("daemonsets", "agent", pods("agent", nil)),
-			want: cloud.Values{value: to},
+			kind: cloud.KubernetesDaemonSet, verb: cloud.Resize, want: cloud.Values{value: to},
+			of: workload("daemonsets", "agent", pods("agent", nil)),
 		}
 	}
 	return map[string]changeCase{
@@ -217,6 +213,9 @@ func smallCases() map[string]changeCase {
 	one := func(kind string, verb cloud.ChangeVerb, of planted, value, to string) changeCase {
 		return changeCase{kind: kind, verb: verb, of: of, want: cloud.Values{value: to}}
 	}
+	job := func(value, to string) changeCase {
+		return one(cloud.KubernetesCronJob, cloud.Guard, nightlyJob("nightly"), value, to)
+	}
 	const hpa = "kubernetes-hpa"
 	range2to9 := func() planted {
 		return scaler("web", fields{"minReplicas": 1, "maxReplicas": 9, "metrics": []any{fields{
@@ -231,19 +230,22 @@ func smallCases() map[string]changeCase {
 	grows := one("kubernetes-persistentvolumeclaim", cloud.ChangeStorage, claimOf("pv-data"), "size_gb", "17")
 	grows.beside, grows.lost = []planted{classOf, volumeOf("pv-data", "Retain")}, true
 	return map[string]changeCase{
-		"a CronJob that is off":  one(cloud.KubernetesCronJob, cloud.Guard, nightlyJob("nightly"), "suspended", "true"),
-		"one run at a time":      one(cloud.KubernetesCronJob, cloud.Guard, nightlyJob("nightly"), "concurrency", "Forbid"),
-		"a deadline":             one(cloud.KubernetesCronJob, cloud.Guard, nightlyJob("nightly"), "deadline_set", "3600"),
-		"a volume that is kept":  one("kubernetes-persistentvolume", cloud.Guard, volumeOf("pv-kept", "Delete"), "reclaim_policy", "Retain"),
-		"a claim that grows":     grows,
-		"no load balancer":       one("kubernetes-service", cloud.Setting, balancer(), "service_type", "ClusterIP"),
-		"a certificate":          one("kubernetes-ingress", cloud.Guard, plainIngress(), "tls", "web-certificate"),
-		"a minimum of two":       one(hpa, cloud.Resize, range2to9(), "min_replicas", "2"),
-		"another maximum":        one(hpa, cloud.Resize, range2to9(), "max_replicas", "20"),
-		"a higher target":        one(hpa, cloud.Resize, range2to9(), "target_cpu_pct", "65"),
-		"a budget that lets one": one("kubernetes-pdb", cloud.Setting, budgetOf("all", fields{"minAvailable": "100%"}), "disruptions_allowed", "1"),
-		"a level of security":    one("kubernetes-namespace", cloud.Guard, space(fields{"a": "b"}), "pod_security", "baseline"),
-		"an owner":               one("kubernetes-namespace", cloud.Guard, space(nil), "owner_label", "web-team"),
+		"a CronJob that is off": job("suspended", "true"),
+		"one run at a time":     job("concurrency", "Forbid"),
+		"a deadline":            job("deadline_set", "3600"),
+		"a volume that is kept": one("kubernetes-persistentvolume", cloud.Guard, volumeOf("pv-kept", "Delete"),
+			"reclaim_policy", "Retain"),
+		"a claim that grows": grows,
+		"no load balancer":   one("kubernetes-service", cloud.Setting, balancer(), "service_type", "ClusterIP"),
+		"a certificate":      one("kubernetes-ingress", cloud.Guard, plainIngress(), "tls", "web-certificate"),
+		"a minimum of two":   one(hpa, cloud.Resize, range2to9(), "min_replicas", "2"),
+		"another maximum":    one(hpa, cloud.Resize, range2to9(), "max_replicas", "20"),
+		"a higher target":    one(hpa, cloud.Resize, range2to9(), "target_cpu_pct", "65"),
+		"a budget that lets one": one("kubernetes-pdb", cloud.Setting, budgetOf("all", fields{"minAvailable": "100%"}),
+			"disruptions_allowed", "1"),
+		"a level of security": one("kubernetes-namespace", cloud.Guard, space(fields{"a": "b"}), "pod_security",
+			"baseline"),
+		"an owner": one("kubernetes-namespace", cloud.Guard, space(nil), "owner_label", "web-team"),
 	}
 }
 
@@ -272,7 +274,7 @@ func removalCases() map[string]changeCase {
 	done := gone("kubernetes-job", planted{"apis/batch/v1", "jobs", fields{
 		"metadata": meta("import"), "spec": fields{"template": fields{"spec": fields{
 			"restartPolicy": "Never", "containers": []any{fields{"name": "main", "image": "registry.invalid/app:1"}},
-		}}}, "status": fields{"startTime": "2026-02-01T08:00:00Z", "completionTime": "2026-02-01T09:00:00Z", "succeeded": 1},
+		}}}, "status": fields{"startTime": "2026-02-01T08:00:00Z", "completionTime": "2026-02-01T09:00:00Z"},
 	}})
 	evicted := gone("kubernetes-pod", planted{"api/v1", "pods", fields{
 		"metadata": meta("web-1"), "spec": pods("evicted", nil)["spec"],
@@ -280,13 +282,14 @@ func removalCases() map[string]changeCase {
 	}})
 	done.lost, evicted.lost, done.odd = true, true, true
 	return map[string]changeCase{
-		"a suspended CronJob":   gone(cloud.KubernetesCronJob, nightlyJob("old", "suspend", true)),
-		"a finished Job":        done,
-		"an evicted pod":        evicted,
-		"an unmounted claim":    claim,
-		"a dangling Service":    gone("kubernetes-service", serviceOf("nowhere", "NodePort", nil)),
-		"a Service of no pods":  gone("kubernetes-service", balancer()),
-		"a dangling Ingress":    gone("kubernetes-ingress", ingressOf("broken", fields{"defaultBackend": backendOf("gone")})),
+		"a suspended CronJob":  gone(cloud.KubernetesCronJob, nightlyJob("old", "suspend", true)),
+		"a finished Job":       done,
+		"an evicted pod":       evicted,
+		"an unmounted claim":   claim,
+		"a dangling Service":   gone("kubernetes-service", serviceOf("nowhere", "NodePort", nil)),
+		"a Service of no pods": gone("kubernetes-service", balancer()),
+		"a dangling Ingress": gone("kubernetes-ingress", ingressOf("broken",
+			fields{"defaultBackend": backendOf("gone")})),
 		"an aimless autoscaler": gone("kubernetes-hpa", scaler("old", fields{"maxReplicas": 9, "minReplicas": 1})),
 		"an unused budget":      gone("kubernetes-pdb", budgetOf("unused", fields{"maxUnavailable": 1})),
 	}

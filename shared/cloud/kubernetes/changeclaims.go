@@ -2,6 +2,7 @@ package kubernetes
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -118,4 +119,52 @@ func (k *objectChange) releaseVolume(ctx context.Context, claim document) error 
 		next.put(nil, "spec", "claimRef", "resourceVersion")
 		return nil
 	})
+}
+
+// claimsDeleted is true if a StatefulSet deletes the claims of the replicas that it loses.
+func claimsDeleted() changedValue {
+	at := path{"spec", "persistentVolumeClaimRetentionPolicy", "whenScaled"}
+	return word("claims_deleted_on_scale", at, "Retain").asFlag("Delete", "Retain")
+}
+
+// claimSize is the requested size of a claim, in GB.
+func claimSize() changedValue {
+	at := path{"spec", "resources", "requests", "storage"}
+	return changedValue{
+		name: "size_gb", fields: []path{at}, final: "a claim cannot be made smaller", check: checkGrowth,
+		read: func(k *objectChange) string { return shortText(quantity(k.now.at(at...)) / 1e9) },
+		write: func(_ *objectChange, d document, text string) error {
+			n, err := strconv.ParseInt(text, 10, 32)
+			if err != nil || n < 1 {
+				return cloud.ErrInvalid("size_gb %.40q is no whole number of 1 or more", text)
+			}
+			d.put(fmt.Sprintf("%dG", n), at...)
+			return nil
+		},
+	}
+}
+
+// checkGrowth refuses a size that is not larger, and a claim whose class does not let it grow.
+func checkGrowth(ctx context.Context, k *objectChange, text string) ([]string, error) {
+	n, _ := strconv.ParseFloat(text, 64)
+	has := max(quantity(k.now.at("spec", "resources", "requests", "storage")),
+		quantity(k.now.at("status", "capacity", "storage"))) / 1e9
+	if n <= has {
+		return nil, cloud.ErrUnsupported("it has %s GB: a claim cannot be made smaller", shortText(has))
+	}
+	class := k.now.text("spec", "storageClassName")
+	if class == "" || k.now.text("status", "phase") != "Bound" {
+		return nil, cloud.ErrUnsupported("it is not bound to a volume of a storage class, so it cannot grow")
+	}
+	d, err := k.c.getDocument(ctx, storageClassesOf, ref{name: class})
+	switch {
+	case err != nil:
+		return nil, err
+	case d.at("allowVolumeExpansion") != true:
+		return nil, cloud.ErrUnsupported("its storage class %s does not allow expansion", class)
+	}
+	return []string{
+		"the claim and its disk stay larger: nothing makes them smaller again",
+		"the file system grows after the disk, with some drivers when its pod starts the next time",
+	}, nil
 }

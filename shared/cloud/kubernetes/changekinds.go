@@ -26,8 +26,7 @@ func changedKinds() []changedKind {
 		},
 		{
 			kind: cloud.KubernetesStatefulSet, resource: statefulOf, rolls: true,
-			values: append(sizeValues(), spread(), budgetBeside(), word("claims_deleted_on_scale",
-				path{"spec", "persistentVolumeClaimRetentionPolicy", "whenScaled"}, "Retain").asFlag("Delete", "Retain")),
+			values: append(sizeValues(), spread(), budgetBeside(), claimsDeleted()),
 		},
 		{kind: cloud.KubernetesDaemonSet, resource: daemonSetsOf, rolls: true, values: sizeValues()},
 		{
@@ -49,7 +48,10 @@ func changedKinds() []changedKind {
 			values: []changedValue{claimSize()},
 		},
 		{kind: "kubernetes-service", resource: servicesOf, proof: proveUnserved, values: []changedValue{serviceType()}},
-		{kind: "kubernetes-ingress", resource: ingressesOf, proof: proveDangling, values: []changedValue{certificate()}},
+		{
+			kind: "kubernetes-ingress", resource: ingressesOf, proof: proveDangling,
+			values: []changedValue{certificate()},
+		},
 		{kind: "kubernetes-pdb", resource: pdbsOf, proof: proveUncovered, values: []changedValue{disruptions()}},
 		{
 			kind: "kubernetes-hpa", resource: hpasOf, proof: proveAimless, values: []changedValue{

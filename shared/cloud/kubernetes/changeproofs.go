@@ -200,7 +200,9 @@ func proveUnserved(ctx context.Context, k *objectChange) (users []string, locked
 	case len(s.Spec.Selector) == 0:
 		return nil, "it has no selector: somebody gives it its endpoints", nil
 	}
-	users, err = k.selectedUsers(ctx, func(labels map[string]string) bool { return selectsLabels(s.Spec.Selector, labels) })
+	users, err = k.selectedUsers(ctx, func(labels map[string]string) bool {
+		return selectsLabels(s.Spec.Selector, labels)
+	})
 	if err != nil {
 		return nil, "", err
 	}

@@ -141,8 +141,8 @@ func (k *objectChange) describeUse(ctx context.Context, d cloud.Description) (_ 
 	return d, err
 }
 
-// native returns what an undo needs of an object: all that makes it again, or the fields that values are in. The rest of
-// a workload is not stored, for its environment may hold what is secret.
+// native returns what an undo needs of an object: all that makes it again, or the fields that values are in. The rest
+// of a workload is not stored, for its environment may hold what is secret.
 func (k *objectChange) native() document {
 	if k.of.Verb == cloud.Delete {
 		return k.now.definition()
@@ -177,7 +177,7 @@ func (k *objectChange) setting(name string) (changedValue, bool) {
 // helmRelease is the annotation of objects that Helm made.
 const helmRelease = "meta.helm.sh/release-name"
 
-// foreign returns why an object is not changed here: it belongs to the cluster, or to a tool that would undo the change.
+// foreign returns why an object is not changed here: it belongs to the cluster, or to a tool that would undo a change.
 func (k *objectChange) foreign() string {
 	who := k.o.controllerName()
 	if release := k.o.Annotations[helmRelease]; release != "" {

@@ -151,6 +151,7 @@ func reach(t *testing.T, s stage, call cloud.ChangeCall) {
 
 // run plans a change, makes it, checks it, gives it back, and compares the definition with the one before.
 func (c changeCase) run(t *testing.T, s stage) {
+	t.Helper()
 	for _, p := range append(slices.Clone(c.beside), c.of) {
 		s.add(p)
 	}
@@ -193,6 +194,7 @@ func TestChanger_EachChangeIsPlannedMadeAndGivenBack(t *testing.T) {
 }
 
 func newTwinStage(t *testing.T) twinStage {
+	t.Helper()
 	f := newFixture(t)
 	f.Add("namespaces", fields{"metadata": fields{"name": "changes"}})
 	return twinStage{f}

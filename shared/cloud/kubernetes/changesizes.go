@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"lamplighter.dev/shared/cloud"
@@ -155,10 +156,8 @@ func (s size) checkScalers(ctx context.Context, k *objectChange) error {
 
 // scalesOn reports whether an autoscaler scales on a resource: one without metrics scales on the CPU.
 func (h hpa) scalesOn(resource string) bool {
-	for _, name := range h.resources() {
-		if name == resource {
-			return true
-		}
+	if slices.Contains(h.resources(), resource) {
+		return true
 	}
 	return len(h.Spec.Metrics) == 0 && resource == "cpu"
 }

@@ -201,8 +201,10 @@ func (d document) definition() document {
 	out := d.clone()
 	delete(out, "status")
 	meta, _ := out["metadata"].(map[string]any)
-	for _, name := range []string{"managedFields", "resourceVersion", "uid", "creationTimestamp", "generation",
-		"selfLink", "deletionTimestamp", "deletionGracePeriodSeconds"} {
+	for _, name := range []string{
+		"managedFields", "resourceVersion", "uid", "creationTimestamp", "generation",
+		"selfLink", "deletionTimestamp", "deletionGracePeriodSeconds",
+	} {
 		delete(meta, name)
 	}
 	out.put(nil, "metadata", "labels", cloud.MarkTag)

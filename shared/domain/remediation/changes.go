@@ -161,8 +161,8 @@ func evidenceText(s rule.Setting, values map[string]any) (string, error) {
 		"the stored evidence has no such value: wait for the next evaluation, or make the change by hand")
 }
 
-// roundedUp returns a number times the factor of a setting as a text. Cores are rounded up to thousandths and GiB to MiB,
-// which are the steps of those who take parts of them; other numbers are whole.
+// roundedUp returns a number times the factor of a setting as a text. Cores are rounded up to thousandths and GiB to
+// MiB, which are the steps of those who take parts of them; other numbers are whole.
 func roundedUp(s rule.Setting, v float64) string {
 	steps := 1.0
 	switch {

@@ -224,8 +224,8 @@ func smallCases() map[string]changeCase {
 			}},
 		}}})
 	}
-	space := func(labels fields) planted {
-		return planted{"api/v1", "namespaces", fields{"metadata": fields{"name": "lab", "labels": labels}}}
+	space := func(name string, labels fields) planted {
+		return planted{"api/v1", "namespaces", fields{"metadata": fields{"name": name, "labels": labels}}}
 	}
 	grows := one("kubernetes-persistentvolumeclaim", cloud.ChangeStorage, claimOf("pv-data"), "size_gb", "17")
 	grows.beside, grows.lost = []planted{classOf, volumeOf("pv-data", "Retain")}, true
@@ -243,9 +243,9 @@ func smallCases() map[string]changeCase {
 		"a higher target":    one(hpa, cloud.Resize, range2to9(), "target_cpu_pct", "65"),
 		"a budget that lets one": one("kubernetes-pdb", cloud.Setting, budgetOf("all", fields{"minAvailable": "100%"}),
 			"disruptions_allowed", "1"),
-		"a level of security": one("kubernetes-namespace", cloud.Guard, space(fields{"a": "b"}), "pod_security",
+		"a level of security": one("kubernetes-namespace", cloud.Guard, space("lab", fields{"a": "b"}), "pod_security",
 			"baseline"),
-		"an owner": one("kubernetes-namespace", cloud.Guard, space(nil), "owner_label", "web-team"),
+		"an owner": one("kubernetes-namespace", cloud.Guard, space("owned", nil), "owner_label", "web-team"),
 	}
 }
 

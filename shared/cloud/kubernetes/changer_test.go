@@ -69,8 +69,9 @@ func definitionOf(o fields) fields {
 	}
 	if notes, _ := m["annotations"].(fields); notes != nil {
 		for name := range notes {
-			if strings.HasPrefix(name, "deployment.kubernetes.io/") || strings.HasPrefix(name, "deprecated.daemonset") ||
-				strings.HasPrefix(name, "pv.kubernetes.io/") {
+			domain, _, _ := strings.Cut(name, "/")
+			if slices.Contains([]string{"deployment.kubernetes.io", "pv.kubernetes.io"}, domain) ||
+				strings.HasPrefix(name, "deprecated.daemonset") {
 				delete(notes, name)
 			}
 		}
@@ -166,6 +167,7 @@ func (c changeCase) run(t *testing.T, s stage) {
 	if err := s.changer().ApplyChange(t.Context(), cloud.ChangeCall{Change: want, Set: p.After}); err != nil {
 		t.Errorf("the same call again: %v", err)
 	}
+	s.settle()
 	err := s.changer().ApplyChange(t.Context(), cloud.ChangeCall{Change: want, Set: p.Before, Native: p.Native})
 	if c.lost {
 		if cloud.ClassOf(err) != cloud.Unsupported {

@@ -109,7 +109,7 @@ var refusals = map[string]struct {
 	"an autoscaler of a workload": {"an aimless autoscaler", "in use by deployment elsewhere", func(s twinStage) {
 		s.Add("deployments", copied(workload("deployments", "elsewhere", pods("x", nil), "replicas", 0).object))
 	}},
-	"an autoscaler of another kind": {"an aimless autoscaler", "Thing elsewhere exists is not known", func(s twinStage) {
+	"an autoscaler of a thing": {"an aimless autoscaler", "Thing elsewhere exists is not known", func(s twinStage) {
 		s.Change("horizontalpodautoscalers", "changes/old", func(o fields) {
 			o["spec"].(fields)["scaleTargetRef"].(fields)["kind"] = "Thing"
 		})

@@ -26,8 +26,6 @@ type changeCase struct {
 	after  *string // the value after the change, as it is read, if it is not the wanted one
 	beside []planted
 	lost   bool // nothing gives it back
-	// odd says that a real API server does not keep the object as the case needs it.
-	odd bool
 }
 
 func meta(name string, more ...any) fields {
@@ -274,13 +272,19 @@ func removalCases() map[string]changeCase {
 	done := gone("kubernetes-job", planted{"apis/batch/v1", "jobs", fields{
 		"metadata": meta("import"), "spec": fields{"template": fields{"spec": fields{
 			"restartPolicy": "Never", "containers": []any{fields{"name": "main", "image": "registry.invalid/app:1"}},
-		}}}, "status": fields{"startTime": "2026-02-01T08:00:00Z", "completionTime": "2026-02-01T09:00:00Z"},
+		}}}, "status": fields{
+			"startTime": "2026-02-01T08:00:00Z", "completionTime": "2026-02-01T09:00:00Z",
+			"conditions": []any{
+				fields{"type": "SuccessCriteriaMet", "status": "True", "lastTransitionTime": "2026-02-01T09:00:00Z"},
+				fields{"type": "Complete", "status": "True", "lastTransitionTime": "2026-02-01T09:00:00Z"},
+			},
+		},
 	}})
 	evicted := gone("kubernetes-pod", planted{"api/v1", "pods", fields{
 		"metadata": meta("web-1"), "spec": pods("evicted", nil)["spec"],
 		"status": fields{"phase": "Failed", "reason": "Evicted"},
 	}})
-	done.lost, evicted.lost, done.odd = true, true, true
+	done.lost, evicted.lost = true, true
 	return map[string]changeCase{
 		"a suspended CronJob":  gone(cloud.KubernetesCronJob, nightlyJob("old", "suspend", true)),
 		"a finished Job":       done,

@@ -16,6 +16,9 @@ func TestChanger_AChangeAtTheSameMomentIsNotOverwritten(t *testing.T) {
 	}{
 		"of its replicas": {func(o fields) { o["spec"].(fields)["replicas"] = 7 }, "somebody has changed web"},
 		"of its status":   {func(o fields) { o["status"].(fields)["conditions"] = []any{fields{"type": "x"}} }, ""},
+		"of its count of templates": {func(o fields) {
+			o["metadata"].(fields)["annotations"] = fields{"deployment.kubernetes.io/revision": "2"}
+		}, ""},
 		"by the lost call before": {func(o fields) {
 			containerIn(o)["resources"].(fields)["requests"].(fields)["cpu"] = "58m"
 		}, ""},

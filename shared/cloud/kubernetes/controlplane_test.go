@@ -69,7 +69,7 @@ func controlPlane(t *testing.T) *plane {
 	start(t, dir, bin["kube-apiserver"], "--etcd-servers=http://"+etcd, "--bind-address=127.0.0.1",
 		"--secure-port="+port, "--cert-dir="+filepath.Join(dir, "certs"),
 		"--service-cluster-ip-range=10.0.0.0/24", "--authorization-mode=RBAC", "--token-auth-file="+tokens,
-		"--disable-admission-plugins=ServiceAccount",
+		"--disable-admission-plugins=ServiceAccount", "--allow-privileged=true",
 		"--service-account-issuer=https://"+api, "--service-account-key-file="+keys,
 		"--service-account-signing-key-file="+keys)
 	p := &plane{T: t, url: "https://" + api}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"reflect"
+	"slices"
 
 	k8sjson "sigs.k8s.io/json"
 
@@ -228,7 +229,23 @@ func (d document) asWanted() document {
 	delete(meta, "resourceVersion")
 	delete(meta, "managedFields")
 	delete(meta, "generation")
+	notes, _ := meta["annotations"].(map[string]any)
+	meta["annotations"] = withoutCounts(notes)
 	out["metadata"] = meta
+	return out
+}
+
+// countingNotes are the annotations in which controllers count the templates that a workload has had.
+var countingNotes = []string{"deployment.kubernetes.io/revision", "deprecated.daemonset.template.generation"}
+
+// withoutCounts returns annotations without those in which controllers count.
+func withoutCounts(notes map[string]any) map[string]any {
+	out := map[string]any{}
+	for name, v := range notes {
+		if !slices.Contains(countingNotes, name) {
+			out[name] = v
+		}
+	}
 	return out
 }
 

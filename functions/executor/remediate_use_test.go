@@ -58,13 +58,13 @@ func newIdle(t *testing.T, busy bool) *remedy {
 func (m *remedy) giveEvidence(values map[string]any) {
 	m.Helper()
 	thresholds := map[string]any{}
-	for _, p := range rule.ByID(idleRule).Params {
+	for _, p := range rule.ByID(m.targets[0].RuleID).Params {
 		thresholds[p.Name] = p.Value()
 	}
 	row := m.row()
 	key, _ := recommendation.Key(org, row.ID)
 	m.Change(key, table.Set("evidence", recommendation.Evidence{
-		Values: values, Thresholds: thresholds, Rule: idleRule, RuleVersion: 1, At: m.Clock.Now(),
+		Values: values, Thresholds: thresholds, Rule: m.targets[0].RuleID, RuleVersion: 1, At: m.Clock.Now(),
 	}))
 }
 

@@ -120,10 +120,10 @@ func (k Changing) planSettings(ctx context.Context, d Description, c Change) (Ch
 		return ChangePlan{}, err
 	}
 	p := ChangePlan{Before: Values{}, After: set, Limits: limits, Undo: k.Of.Undo, Native: d.Native}
-	if d.has(set) {
-		return p, ErrUnsupported("it has these values already: %s", textOfValues(set))
+	if d.has(set.Own()) {
+		return p, ErrUnsupported("it has these values already: %s", textOfValues(set.Own()))
 	}
-	for name := range set {
+	for name := range set.Own() {
 		p.Before[name] = d.Values[name]
 	}
 	p.Calls = []string{fmt.Sprintf("%s of %s in %s: %s", k.Of.Call, c.UID, c.Region, textOfValues(p.After))}
@@ -143,13 +143,24 @@ func (k Changing) planRemoval(d Description, c Change) ChangePlan {
 		case StepMark:
 			p.Calls = append(p.Calls, fmt.Sprintf("tag %s in %s with %s", c.UID, c.Region, MarkTag))
 		case StepCopy:
-			p.Calls = append(p.Calls, fmt.Sprintf("take a snapshot of %s and wait until it is complete", c.UID))
-			p.Limits = append(p.Limits, "the snapshot stays and is billed: delete it when you do not need it any more")
+			p.Calls = append(p.Calls, k.copyCall(c.UID))
+			if k.Of.Kept == "" {
+				p.Limits = append(p.Limits,
+					"the snapshot stays and is billed: delete it when you do not need it any more")
+			}
 		default:
 			p.Calls = append(p.Calls, fmt.Sprintf("%s of %s in %s", k.Of.Call, c.UID, c.Region))
 		}
 	}
 	return p
+}
+
+// copyCall returns the step that keeps the data, in words.
+func (k Changing) copyCall(uid string) string {
+	if k.Of.Kept != "" {
+		return "check that " + k.Of.Kept + " of " + uid + " keeps its data"
+	}
+	return fmt.Sprintf("take a snapshot of %s and wait until it is complete", uid)
 }
 
 // Apply makes one call, unless the values are there.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 )
@@ -38,6 +39,18 @@ const (
 	CopyValue = "copy"
 )
 
+// RolloutValue is the state of the pods of a workload whose template a change sets: RolloutComplete, RolloutProgressing
+// or RolloutFailed. It is no value of its own: it is wanted after the change, is not compared with the one before, and
+// is not given back.
+const RolloutValue = "rollout"
+
+// The states of a rollout.
+const (
+	RolloutComplete    = "complete"    // all pods have the template of the change, and are available
+	RolloutProgressing = "progressing" // some have not yet
+	RolloutFailed      = "failed"      // the provider has given up
+)
+
 // The states of a snapshot.
 const (
 	CopyPending  = "pending"
@@ -45,12 +58,22 @@ const (
 	CopyFailed   = "failed"
 )
 
+// Taken begins a wanted value that takes the words behind it, with commas between them, from a list.
+const Taken = "-"
+
 // MarkTag is the tag of a resource that will be deleted, and of the snapshot that its change took. RestoredTag is the
 // tag of a resource that an undo made again. The value of both is Change.Token.
 const (
 	MarkTag     = "lamplighter-remediation"
 	RestoredTag = "lamplighter-restored"
 )
+
+// Own returns the values without the state of a rollout.
+func (v Values) Own() Values {
+	out := maps.Clone(v)
+	delete(out, RolloutValue)
+	return out
+}
 
 // Carried is a wanted value that the kind computes: what the storage can do now.
 const Carried = "@carried"

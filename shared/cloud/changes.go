@@ -11,8 +11,12 @@ type KindChange struct {
 	Verb ChangeVerb
 	// Sets lists the values that the verb sets. It is empty for the verbs Release and Delete.
 	Sets []string
+	// Takes lists the values of Sets that are lists from which rules take words: they want Taken before the words.
+	Takes []string
 	// Copies reports that the verb Delete can take a snapshot first.
 	Copies bool
+	// Kept names what keeps the data of a deleted resource if no snapshot does. The step StepCopy checks it.
+	Kept string
 	// Holds lists the preconditions of rules (needs=…) that the plan of the change checks on a fresh read.
 	Holds []string
 	Call  string // the provider's name of the call
@@ -32,7 +36,9 @@ const (
 
 // changes returns the catalogue of changes. It is a function, and its parts are, so that binaries that do not use it do
 // not contain it.
-func changes() []KindChange { return slices.Concat(awsChanges(), azureChanges(), gcpChanges()) }
+func changes() []KindChange {
+	return slices.Concat(awsChanges(), azureChanges(), gcpChanges(), kubernetesChanges())
+}
 
 // ChangeOf returns the change of a kind with a verb; false when there is none.
 func ChangeOf(kind string, verb ChangeVerb) (KindChange, bool) {

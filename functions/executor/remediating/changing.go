@@ -22,6 +22,9 @@ const changeVerb cloud.Verb = "change"
 // copyPatience is how long a snapshot may take.
 const copyPatience = 24 * time.Hour
 
+// rolloutPatience is how long the pods of a changed workload may take to be replaced.
+const rolloutPatience = time.Hour
+
 // changing sets values of a resource, or removes it in several steps, by a cloud.Changer.
 type changing struct {
 	subject
@@ -136,11 +139,16 @@ func (s *changing) look(ctx context.Context) (progress, error) {
 	switch {
 	case err != nil || reached:
 		return progress{reached: reached}, err
+	case !s.t.ReachedAt.IsZero() && s.isChanged(now):
+		return progress{broken: "validation: its pods are not all available"}, nil
 	case !s.t.ReachedAt.IsZero():
 		return progress{broken: "validation: somebody has set its values to " + valuesText(now)}, nil
 	case now[cloud.CopyValue] == cloud.CopyFailed:
 		return progress{broken: "its snapshot has failed"}, nil
-	case waited < patience, now[cloud.CopyValue] == cloud.CopyPending && waited < copyPatience:
+	case now[cloud.RolloutValue] == cloud.RolloutFailed:
+		return progress{broken: "its new pods did not become available: the rollout has failed"}, nil
+	case waited < patience, now[cloud.CopyValue] == cloud.CopyPending && waited < copyPatience,
+		now[cloud.RolloutValue] == cloud.RolloutProgressing && waited < rolloutPatience:
 		return progress{}, nil
 	}
 	return progress{
@@ -152,12 +160,22 @@ func (s *changing) look(ctx context.Context) (progress, error) {
 
 // isAsBefore reports whether values are those before the first step. Before it there is no mark.
 func (s *changing) isAsBefore(now cloud.Values) bool {
-	for name, is := range now {
+	for name, is := range now.Own() {
 		if is != s.t.Plan.Before[name] {
 			return false
 		}
 	}
 	return true
+}
+
+// isChanged reports whether all values are those after the change, and only its pods are not.
+func (s *changing) isChanged(now cloud.Values) bool {
+	for name, is := range now.Own() {
+		if is != s.t.Plan.After[name] {
+			return false
+		}
+	}
+	return now[cloud.RolloutValue] != ""
 }
 
 func valuesText(v cloud.Values) string { return sizesText(v) }
@@ -231,7 +249,7 @@ func (s *changing) hasOwnValues(d cloud.Description) bool {
 	if s.target().Verb.RemovesResource() {
 		return true
 	}
-	for name, after := range s.t.Plan.After {
+	for name, after := range cloud.Values(s.t.Plan.After).Own() {
 		if is := d.Values[name]; is != after && is != s.t.Plan.Before[name] {
 			return false
 		}

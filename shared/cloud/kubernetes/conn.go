@@ -14,10 +14,17 @@ const parallelCalls = 16
 // conn is a connection to one cluster.
 type conn struct {
 	*cluster
+	cloud.OpenChange
 	region string
 	passMu sync.Mutex
 	last   *pass  // of the last read, until an act has used it
 	lastOf string // the kind that it read
+}
+
+func newConn(c *cluster, region string) *conn {
+	out := &conn{cluster: c, region: region}
+	out.OpenChange = out.changing
+	return out
 }
 
 // Identify returns the uid of the namespace kube-system.

@@ -69,7 +69,7 @@ func controlPlane(t *testing.T) *plane {
 	start(t, dir, bin["kube-apiserver"], "--etcd-servers=http://"+etcd, "--bind-address=127.0.0.1",
 		"--secure-port="+port, "--cert-dir="+filepath.Join(dir, "certs"),
 		"--service-cluster-ip-range=10.0.0.0/24", "--authorization-mode=RBAC", "--token-auth-file="+tokens,
-		"--disable-admission-plugins=ServiceAccount",
+		"--disable-admission-plugins=ServiceAccount", "--allow-privileged=true",
 		"--service-account-issuer=https://"+api, "--service-account-key-file="+keys,
 		"--service-account-signing-key-file="+keys)
 	p := &plane{T: t, url: "https://" + api}
@@ -85,7 +85,8 @@ func controlPlane(t *testing.T) *plane {
 		"--horizontal-pod-autoscaler-sync-period=1s",
 		"--controllers=deployment-controller,replicaset-controller,statefulset-controller,"+
 			"horizontal-pod-autoscaler-controller,disruption-controller,daemonset-controller,"+
-			"serviceaccount-token-controller")
+			"serviceaccount-token-controller,persistentvolume-binder-controller,"+
+			"persistentvolumeclaim-protection-controller")
 	p.grant("scale")
 	return p
 }
@@ -183,6 +184,15 @@ func (p *plane) await(what string, done func() bool) {
 
 // try makes a call as admin.
 func (p *plane) try(method, path string, body, into any) error {
+	return p.tryAs(adminToken, method, path, exchange{body, into})
+}
+
+// exchange is the body of a call, and the target of its answer.
+type exchange struct{ body, into any }
+
+// tryAs makes a call with a token.
+func (p *plane) tryAs(token, method, path string, x exchange) error {
+	body, into := x.body, x.into
 	b, err := json.Marshal(body)
 	if err != nil {
 		return err
@@ -191,7 +201,7 @@ func (p *plane) try(method, path string, body, into any) error {
 	if err != nil {
 		return err
 	}
-	r.Header.Set("Authorization", "Bearer "+adminToken)
+	r.Header.Set("Authorization", "Bearer "+token)
 	r.Header.Set("Content-Type", map[string]string{"PATCH": "application/merge-patch+json"}[method])
 	if method != "PATCH" {
 		r.Header.Set("Content-Type", "application/json")

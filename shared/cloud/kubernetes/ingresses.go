@@ -31,6 +31,7 @@ type ingressBackend struct {
 	Service struct {
 		Name string `json:"name"`
 	} `json:"service"`
+	Resource *struct{} `json:"resource"` // another backend than a Service
 }
 
 func describeIngresses(ctx context.Context, c *cluster) (describer[ingress], error) {

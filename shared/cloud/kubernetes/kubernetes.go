@@ -116,7 +116,7 @@ func (p *Provider) Connect(_ context.Context, a cloud.Account) (cloud.Conn, erro
 		return nil, err
 	}
 	c.uid = a.NativeID
-	return &conn{cluster: c, region: Region}, nil
+	return newConn(c, Region), nil
 }
 
 func entryOf(a kubeconfig.Access) cloud.ClusterEntry {

@@ -76,7 +76,7 @@ func (a *account) enterCluster(ctx context.Context, r cloud.RegisteredCluster) (
 	c.parent = entry.UID
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.entered[key] = &conn{cluster: c, region: r.Region}
+	a.entered[key] = newConn(c, r.Region)
 	return a.entered[key], nil
 }
 

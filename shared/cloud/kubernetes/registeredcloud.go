@@ -104,3 +104,51 @@ func (a *account) clusterAutoscaler(ctx context.Context, kind, region, uid strin
 	}
 	return c, nil
 }
+
+// changerOf returns what changes resources of a type: the cluster of an object, or the cloud for its own resources.
+func (a *account) changerOf(ctx context.Context, c cloud.Change) (cloud.Changer, error) {
+	if k, known := cloud.KindOf(c.Kind); known && k.Provider == Name {
+		return a.openClusters(ctx, c.Region).clusterOf(c.UID)
+	}
+	changer, ok := a.Conn.(cloud.Changer)
+	if !ok {
+		return nil, cloud.ErrUnsupported("resources of type %s are not changed here", c.Kind)
+	}
+	return changer, nil
+}
+
+// DescribeForChange reads a resource for its change.
+func (a *account) DescribeForChange(ctx context.Context, c cloud.Change) (cloud.Description, error) {
+	changer, err := a.changerOf(ctx, c)
+	if err != nil {
+		return cloud.Description{}, err
+	}
+	return changer.DescribeForChange(ctx, c)
+}
+
+// PlanChange plans a change and writes nothing.
+func (a *account) PlanChange(ctx context.Context, c cloud.Change) (cloud.ChangePlan, error) {
+	changer, err := a.changerOf(ctx, c)
+	if err != nil {
+		return cloud.ChangePlan{}, err
+	}
+	return changer.PlanChange(ctx, c)
+}
+
+// ApplyChange makes one call of a change.
+func (a *account) ApplyChange(ctx context.Context, c cloud.ChangeCall) error {
+	changer, err := a.changerOf(ctx, c.Change)
+	if err != nil {
+		return err
+	}
+	return changer.ApplyChange(ctx, c)
+}
+
+// CheckChange reports whether the values of a call are there.
+func (a *account) CheckChange(ctx context.Context, c cloud.ChangeCall) (reached bool, now cloud.Values, err error) {
+	changer, err := a.changerOf(ctx, c.Change)
+	if err != nil {
+		return false, nil, err
+	}
+	return changer.CheckChange(ctx, c)
+}

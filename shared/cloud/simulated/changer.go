@@ -71,6 +71,11 @@ func (k *nodeChange) describe(h history) cloud.Description {
 			values[name] = text
 		}
 	}
+	for _, name := range k.of.Sets { // a value may be no fact, or be written in other words than its fact
+		if text, is := set[name]; is {
+			values[name] = text
+		}
+	}
 	if found.InstanceType != "" {
 		values["class"] = cmp.Or(set["class"], found.InstanceType)
 	}

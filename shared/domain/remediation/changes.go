@@ -61,6 +61,7 @@ func settingsProblem(r *rule.Rule, of *cloud.KindChange) string {
 		switch {
 		case !slices.Contains(of.Sets, s.Name):
 			return "it sets " + s.Name + ", which is not changed for " + of.Type
+		case s.Op == "-=" && s.Value.Kind == rule.Literal && slices.Contains(of.Takes, s.Name):
 		case s.Op != "=":
 			return "it adds to " + s.Name + ", which is not carried out"
 		case s.Value.Kind == rule.FromOrg:
@@ -70,16 +71,28 @@ func settingsProblem(r *rule.Rule, of *cloud.KindChange) string {
 	return ""
 }
 
-// askedValues returns the settings whose values the request must give: those with a formula that needs a person, and
-// those that the rule leaves open.
+// askedValues returns the settings whose values the request must give: those with a formula that needs a person, those
+// that the rule leaves open, and those of a metric that the condition does not read, so that no evidence has it.
 func askedValues(r *rule.Rule) []string {
 	var out []string
 	for _, s := range r.Target.Settings {
-		if s.Value.Kind == rule.Asked || s.Value.Kind == rule.Computed && "@"+s.Value.Text != cloud.Carried {
+		if isAsked(r, s.Value) {
 			out = append(out, s.Name)
 		}
 	}
 	return out
+}
+
+func isAsked(r *rule.Rule, v rule.Value) bool {
+	switch v.Kind { //nolint:exhaustive // the others are the rule's, or the evidence has them
+	case rule.Asked:
+		return true
+	case rule.Computed:
+		return "@"+v.Text != cloud.Carried
+	case rule.FromUse:
+		return !strings.Contains(r.Condition, "m."+v.Text)
+	}
+	return false
 }
 
 // Observed is the stored evidence of a recommendation: values and thresholds by name.
@@ -90,7 +103,10 @@ type Observed struct{ Values, Thresholds map[string]any }
 func ValuesOf(r *rule.Rule, seen Observed, parameters map[string]string) (cloud.Values, error) {
 	out := cloud.Values{}
 	for _, s := range r.Target.Settings {
-		text, err := valueOf(s, seen, parameters)
+		text, err := valueOf(s, seen)
+		if isAsked(r, s.Value) {
+			text, err = givenText(s.Name, parameters)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -99,22 +115,27 @@ func ValuesOf(r *rule.Rule, seen Observed, parameters map[string]string) (cloud.
 	return out, nil
 }
 
-func valueOf(s rule.Setting, seen Observed, parameters map[string]string) (string, error) {
+// valueOf returns a value that the request does not give.
+func valueOf(s rule.Setting, seen Observed) (string, error) {
 	switch v := s.Value; v.Kind { //nolint:exhaustive // FromOrg is not carried out
 	case rule.Literal:
+		if s.Op == "-=" {
+			return cloud.Taken + v.Text, nil
+		}
 		return v.Text, nil
 	case rule.Computed:
-		if "@"+v.Text == cloud.Carried {
-			return cloud.Carried, nil
-		}
-	case rule.FromFact, rule.FromUse:
-		return evidenceText(s, seen.Values)
+		return cloud.Carried, nil
 	case rule.FromParam:
 		return evidenceText(s, seen.Thresholds)
 	}
-	text := parameters[s.Name]
+	return evidenceText(s, seen.Values)
+}
+
+// givenText returns a value that the request gives.
+func givenText(name string, parameters map[string]string) (string, error) {
+	text := parameters[name]
 	if text == "" || len(text) > 100 || strings.ContainsFunc(text, isControl) {
-		return "", errParameter("parameters."+s.Name, text, "give the new value as a text of 1 to 100 characters")
+		return "", errParameter("parameters."+name, text, "give the new value as a text of 1 to 100 characters")
 	}
 	return text, nil
 }
@@ -132,13 +153,29 @@ func evidenceText(s rule.Setting, values map[string]any) (string, error) {
 	case bool:
 		return strconv.FormatBool(v), nil
 	case float64:
-		return strconv.FormatFloat(math.Ceil(v*s.Value.Factor), 'f', -1, 64), nil
+		return roundedUp(s, v), nil
 	case int:
-		return strconv.FormatFloat(math.Ceil(float64(v)*s.Value.Factor), 'f', -1, 64), nil
+		return roundedUp(s, float64(v)), nil
 	}
 	return "", errParameter("evidence."+s.Value.Text, "",
 		"the stored evidence has no such value: wait for the next evaluation, or make the change by hand")
 }
+
+// roundedUp returns a number times the factor of a setting as a text. Cores are rounded up to thousandths and GiB to
+// MiB, which are the steps of those who take parts of them; other numbers are whole.
+func roundedUp(s rule.Setting, v float64) string {
+	steps := 1.0
+	switch {
+	case strings.HasSuffix(s.Name, "_cores"):
+		steps = 1000
+	case strings.HasSuffix(s.Name, "_gib"):
+		steps = 1024
+	}
+	return strconv.FormatFloat(math.Ceil(v*s.Value.Factor*steps-tiny)/steps, 'f', -1, 64)
+}
+
+// tiny is less than any step that counts: 0.1 x 1.15 is 0.115, and not 0.116 for the sake of the last binary digit.
+const tiny = 1e-9
 
 // WaitBeforeDelete returns how long a marked resource waits for its deletion.
 func (t *Target) WaitBeforeDelete() time.Duration {

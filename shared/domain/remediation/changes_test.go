@@ -10,7 +10,7 @@ import (
 )
 
 func TestValuesOf_TakesTheRulesTheEvidencesAndTheRequestsValues(t *testing.T) {
-	r := &rule.Rule{ID: "x", Verb: rule.VerbChangeStorage}
+	r := &rule.Rule{ID: "x", Verb: rule.VerbChangeStorage, Condition: "m.iops_max_14d > 3000"}
 	var err error
 	r.Target, err = rule.ParseTarget(rule.VerbChangeStorage,
 		"volume_type=gp3 iops=m.iops_max_14d*1.2 throughput_mibps=@carried days=p.days class=@sized "+

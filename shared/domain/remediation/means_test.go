@@ -21,8 +21,8 @@ func TestMeansOf_CountsTheRulesThatAreCarriedOut(t *testing.T) {
 			got[m.Verb]++
 		}
 	}
-	const want = "map[change-storage:25 delete:21 guard:14 release:3 resize:44 scale:9 schedule:30 set-lifecycle:8 " +
-		"setting:1 stop:40]"
+	const want = "map[change-storage:26 delete:31 guard:36 release:3 resize:58 scale:9 schedule:30 set-lifecycle:8 " +
+		"setting:3 stop:40]"
 	if text := fmt.Sprint(got); text != want {
 		t.Error(text)
 	}

@@ -34,6 +34,11 @@ func (c *Cluster) deleteObject(q request, o fields) (any, *failure) {
 		return nil, newFailure(http.StatusConflict, "Conflict", "Precondition failed: UID in precondition: %v, UID "+
 			"in object meta: %v", uid, valueAt(o, "metadata")["uid"])
 	}
+	is := valueAt(o, "metadata")["resourceVersion"]
+	if v := valueAt(options, "preconditions")["resourceVersion"]; v != nil && v != is {
+		return nil, newFailure(http.StatusConflict, "Conflict", "Precondition failed: ResourceVersion in precondition: %v, "+
+			"ResourceVersion in object meta: %v", v, is)
+	}
 	delete(c.objects[q.resource], q.place())
 	return fields{"kind": "Status", "apiVersion": "v1", "status": "Success"}, nil
 }

@@ -98,7 +98,10 @@ func (c *Cluster) settleWorkload(resource string, o fields) {
 	}
 	meta, was := valueAt(o, "metadata"), numberOf(valueAt(o, "status")["replicas"], 0)
 	want := wantedReplicas(o)
-	status := fields{"observedGeneration": meta["generation"], "replicas": want, "readyReplicas": want}
+	status := fields{
+		"observedGeneration": meta["generation"], "replicas": want, "readyReplicas": want, "updatedReplicas": want,
+		"availableReplicas": want,
+	}
 	switch resource {
 	case "rollouts":
 		status["observedGeneration"] = fmt.Sprint(meta["generation"])
@@ -106,7 +109,7 @@ func (c *Cluster) settleWorkload(resource string, o fields) {
 		was, want = numberOf(valueAt(o, "status")["currentNumberScheduled"], 0), nodesOf(o)
 		status = fields{
 			"observedGeneration": meta["generation"], "desiredNumberScheduled": want,
-			"currentNumberScheduled": want, "numberReady": want,
+			"currentNumberScheduled": want, "numberReady": want, "updatedNumberScheduled": want, "numberAvailable": want,
 		}
 	}
 	if sameJSON(o["status"], status) {

@@ -92,6 +92,15 @@ func (s *service) readOperations(g *rest.Group) {
 
 func (s *service) decisionOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
+		ID: "rehearseRemediation", Method: http.MethodPost, Path: workflow + "/rehearse", Policy: writing,
+		Scoped: true, Statuses: moves, Summary: "Rehearse a remediation workflow on the simulated cloud",
+		Description: "For a workflow that awaits approval: else 409. The executor's own code makes the changes of " +
+			"the plan on simulated resources that have the values of the plan before the change, and gives them " +
+			"back: once without a fault and once with each fault that the changes can meet. No account is called " +
+			"and nothing is changed. The result is stored as rehearsal of the workflow, whose digest stays the " +
+			"same. A workflow that was decided meanwhile is 409. " + scoped,
+	}, s.rehearse)
+	rest.Handle(g, rest.Op{
 		ID: "approveRemediation", Method: http.MethodPost, Path: workflow + "/approve", Policy: writing, Scoped: true,
 		Statuses: moves, Summary: "Approve a remediation workflow",
 		Description: "It starts. Nobody approves their own request: 403. The approver of a proposal needs " +

@@ -77,6 +77,9 @@ func IsSnapshot(kind string) bool {
 	return slices.Contains([]string{"aws-ebs-snapshot", "azure-snapshot", "gcp-snapshot"}, kind)
 }
 
+// HasUndo reports whether something gives the change back after it was made.
+func (c KindChange) HasUndo() bool { return c.Undo != noUndo }
+
 // The words about changes that nothing gives back.
 const (
 	noUndo      = "none after the deletion: it does not come back; before it, the mark is removed"

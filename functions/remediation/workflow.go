@@ -72,6 +72,7 @@ type WorkflowPlan struct {
 	UndoLimits   []string          `json:"undoLimits" nullable:"false" doc:"What is not given back"`
 	WatchSeconds int               `json:"watchSeconds" doc:"How long the resource is watched after the change"`
 	Digest       string            `json:"digest"`
+	Patch        *domain.CodePatch `json:"patch" doc:"In a dry run, of a resource that is made from code: the change to make there, instead of a change of the resource. Else null"`
 }
 
 // WorkflowEvent is a change of the status of a workflow.

@@ -74,7 +74,8 @@ func newCluster(a inventory.Account, c cloud.Cluster, r *inventory.Registration)
 	return out
 }
 
-// newAccessCheck returns the client's view of a check, without the actions that the account is not to perform.
+// newAccessCheck returns the client's view of a check, without the actions that the account is not to perform. A change
+// that a recommendation asks for names what it lacks itself.
 func newAccessCheck(a inventory.Account, c inventory.ClusterCheck) *AccessCheck {
 	out := &AccessCheck{Status: "granted", Missing: []MissingAction{}, Error: rest.Optional(c.Error)}
 	if !c.At.IsZero() {
@@ -82,7 +83,7 @@ func newAccessCheck(a inventory.Account, c inventory.ClusterCheck) *AccessCheck 
 	}
 	var actions []string
 	for _, p := range c.Missing {
-		if p.Capability == "discover" || !a.ReadOnly() {
+		if p.Capability == "discover" || !a.ReadOnly() && p.Capability != cloud.RemediateCapability {
 			out.Missing, actions = append(out.Missing, MissingAction{p.Capability, p.Action}), append(actions, p.Action)
 		}
 	}

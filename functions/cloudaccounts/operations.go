@@ -99,7 +99,9 @@ func (s *service) cloudOperations(g *rest.Group) {
 		ID: "getCloudAccountOnboarding", Method: http.MethodGet, Path: account + "/onboarding",
 		Policy:   "cloud-accounts:read",
 		Statuses: reads, Summary: "Get the steps to set up in the cloud",
-		Description: "The exact policies, the role template and the commands. Before an account exists, accountID " +
+		Description: "The exact policies, the role template and the commands. Each level contains those before it; " +
+			"level remediate is needed to carry out recommendations, and a plan whose account lacks a permission " +
+			"names it. Before an account exists, accountID " +
 			"is the provider: /cloud-accounts/aws/onboarding. The external id belongs to the organization and " +
 			"never changes. If this deployment has no identity of its own, assume_role is left out.",
 	}, s.getOnboarding)

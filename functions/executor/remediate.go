@@ -45,6 +45,8 @@ func (e *Executor) remediate(ctx context.Context, c workflow.Call) (out any, own
 	switch c.Task {
 	case remediation.PlanTask:
 		out, err = workflow.RunTask(ctx, c, e.remediator().Plan)
+	case remediation.RehearseTask:
+		out, err = workflow.RunTask(ctx, c, e.Rehearse)
 	case remediation.AdvanceTask:
 		out, err = workflow.RunTask(ctx, c, e.remediator().Advance)
 	case remediation.GiveUpTask:

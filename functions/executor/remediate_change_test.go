@@ -9,10 +9,12 @@ import (
 
 	"lamplighter.dev/functions/executor/remediating"
 	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/cloud/simulated"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/recommendation"
 	"lamplighter.dev/shared/domain/remediation"
 	"lamplighter.dev/shared/engine/workqueue"
+	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
@@ -326,14 +328,31 @@ func TestRemediate_ADeletionThatIsDeniedHalfWayIsGivenBack(t *testing.T) {
 func TestRemediate_ADeniedChangeChangesNothing(t *testing.T) {
 	for name, c := range changeCases {
 		t.Run(name, func(t *testing.T) {
-			m := newChange(t, c, 1, "denied", "change")
+			m := newChange(t, c, 1)
 			m.approve()
-			w := m.run()
+			simulated.DenyCapability(m.e.providers["simulated"], m.targets[0].CloudAccountID,
+				cloud.RemediateCapability, true)
+			w := m.runWith(m.e.remediator())
 			m.Equal("status", fmt.Sprint(w.Status, " ", w.HasBegun()), "failed false")
-			if !strings.Contains(w.Message, "not authorized") {
+			if !strings.Contains(w.Message, "level remediate") {
 				t.Error(w.Message)
 			}
 			m.Equal("released", m.resource(m.targets[0].ResourceUID).ActionID, "")
+		})
+	}
+}
+
+// An account without the permissions of level remediate has no plan: the error names what it lacks, and the way out.
+func TestRemediate_APlanNamesThePermissionThatTheAccountLacks(t *testing.T) {
+	for name, c := range changeCases {
+		t.Run(name, func(t *testing.T) {
+			of, _ := cloud.ChangeOf(c.kind, c.verb)
+			m := newChange(t, c, 1, "denied", of.Call)
+			got := m.plan().Problems[0]
+			if got == nil || got.Kind != fault.Denied || !strings.Contains(got.Message, "lacks "+of.Call) ||
+				!strings.Contains(got.Message, "/cloud-accounts/"+m.targets[0].CloudAccountID+"/onboarding") {
+				t.Errorf("%+v, want that it lacks %s", got, of.Call)
+			}
 		})
 	}
 }

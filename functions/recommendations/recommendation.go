@@ -49,6 +49,8 @@ type RecommendationPlan struct {
 	Why        *string    `json:"why" doc:"Why it cannot be carried out; null if it can"`
 	Undo       *string    `json:"undo" doc:"How the change is given back; null if it cannot be carried out"`
 	Parameters []string   `json:"parameters" nullable:"false" doc:"Parameters that the request must give"`
+	// of a resource that is made from code
+	Patch *remediation.CodePatch `json:"patch" doc:"The change to make in the code that the resource is made from, as its tags say; null if they name none. A dry run has it with values that are read now"`
 }
 
 // newPlan returns how a recommendation is carried out.
@@ -87,7 +89,9 @@ func (s *service) get(ctx context.Context, in *recInput) (RecommendationDetail, 
 	if err != nil {
 		return RecommendationDetail{}, err
 	}
-	return newDetail(&it, realism), nil
+	out := newDetail(&it, realism)
+	out.Plan, err = s.planOf(ctx, &it, out.Plan)
+	return out, err
 }
 
 // find reads a recommendation that the caller has a policy on, and savingsRealism, side by side.

@@ -92,10 +92,29 @@ func (s *service) approve(ctx context.Context, in *workflowInput) (WorkflowDetai
 	if err = s.checkCurrent(ctx, &w); err != nil {
 		return WorkflowDetail{}, err
 	}
-	if w, err = s.store.Approve(ctx, w, by); err != nil {
+	if w, err = s.approveSame(ctx, w, by); err != nil {
 		return WorkflowDetail{}, err
 	}
 	return s.noteAfter(ctx, &w), s.start(ctx, &w)
+}
+
+// approveSame stores an approval. A workflow that has changed since it was read is read again: a rehearsal changes
+// neither what is approved nor who may approve it.
+func (s *service) approveSame(ctx context.Context, w domain.Workflow, by domain.Person) (domain.Workflow, error) {
+	for try := 1; ; try++ {
+		approved, err := s.store.Approve(ctx, w, by)
+		if !domain.IsMoved(err) || try == cancelTries {
+			return approved, err
+		}
+		now, err := s.store.Get(ctx, w.Org, w.ID)
+		switch {
+		case err != nil:
+			return w, err
+		case now.Digest != w.Digest:
+			return w, fault.New(fault.Conflict, "digest: the plan of workflow %s has changed: read it again", w.ID)
+		}
+		w = now
+	}
 }
 
 // checkCurrent plans a workflow again, and returns fault.Conflict if it would do something else than what was proposed.

@@ -48,8 +48,8 @@ var (
 const (
 	checks = "The resources are read in their clouds. A recommendation that is not open (409 with the reason), whose " +
 		"rule nothing carries out (409), whose account is read_only (403), whose resource is held by an action, an " +
-		"override, an event readiness plan, a calendar or another workflow (409), or is managed by infrastructure as " +
-		"code (409) is refused. parameters has scheduleID for rules that attach a schedule, and the sizes that the " +
+		"override, an event readiness plan, a calendar or another workflow (409), or is managed by a controller or by " +
+		"infrastructure as code (409) is refused. parameters has scheduleID for rules that attach a schedule, and the sizes that the " +
 		"rule does not name itself. "
 	people = "Rules in autonomousRules of the organization run at once for non-production resources. Otherwise " +
 		"another person decides within 24 hours: POST …/approve or …/reject. Then the executor checks everything " +
@@ -64,7 +64,8 @@ func (s *service) requestOperations(g *rest.Group) {
 		Policy: executing, Scoped: true, Status: http.StatusAccepted, Statuses: moves,
 		Summary: "Request that a recommendation be carried out",
 		Description: "With dryRun the answer is 200 with the plan: the calls in words, the values before and after, " +
-			"how they are given back and what is not; nothing is stored. " + checks + people + scoped,
+			"how they are given back and what is not; nothing is stored. Where the tags of the resource name " +
+			"infrastructure as code, the plan has a patch to apply there. " + checks + people + scoped,
 	}, s.remediate)
 	rest.Handle(g, rest.Op{
 		ID: "proposeRemediation", Method: http.MethodPost, Path: workflows, Policy: writing, Scoped: true,
@@ -91,6 +92,15 @@ func (s *service) readOperations(g *rest.Group) {
 }
 
 func (s *service) decisionOperations(g *rest.Group) {
+	rest.Handle(g, rest.Op{
+		ID: "rehearseRemediation", Method: http.MethodPost, Path: workflow + "/rehearse", Policy: writing,
+		Scoped: true, Statuses: moves, Summary: "Rehearse a remediation workflow on the simulated cloud",
+		Description: "For a workflow that awaits approval: else 409. The executor's own code makes the changes of " +
+			"the plan on simulated resources that have the values of the plan before the change, and gives them " +
+			"back: once without a fault and once with each fault that the changes can meet. No account is called " +
+			"and nothing is changed. The result is stored as rehearsal of the workflow, whose digest stays the " +
+			"same. A workflow that was decided meanwhile is 409. " + scoped,
+	}, s.rehearse)
 	rest.Handle(g, rest.Op{
 		ID: "approveRemediation", Method: http.MethodPost, Path: workflow + "/approve", Policy: writing, Scoped: true,
 		Statuses: moves, Summary: "Approve a remediation workflow",

@@ -41,6 +41,8 @@ type fixture struct {
 	status    string                    // that the executor finds
 	problems  map[string]domain.Problem // by recommendation
 	started   []string
+	meanwhile func() // what happens while the executor rehearses; may be nil
+	planning  func() // what happens while the executor plans; may be nil
 }
 
 func newFixture(t testing.TB) *fixture {
@@ -93,10 +95,16 @@ func (s starts) Start(_ context.Context, machine, name string, _ any) error {
 func (f *fixture) executor(_ context.Context, in json.RawMessage) (any, error) {
 	var call engine.Call
 	f.Must(json.Unmarshal(in, &call))
+	if call.Task == domain.RehearseTask {
+		return f.rehearsed(call)
+	}
 	var asked domain.PlanInput
 	f.Must(json.Unmarshal(call.Input, &asked))
 	if call.Task != domain.PlanTask {
 		return nil, fault.New(fault.Invalid, "task %s", call.Task)
+	}
+	if f.planning != nil {
+		f.planning()
 	}
 	out := domain.Planned{Targets: asked.Targets, Problems: make([]*domain.Problem, len(asked.Targets))}
 	for i := range out.Targets {

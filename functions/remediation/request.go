@@ -44,19 +44,36 @@ type remediateInput struct {
 func (s *service) remediate(ctx context.Context, in *remediateInput) (rest.Rehearsable[WorkflowDryRun], error) {
 	none := rest.Rehearsable[WorkflowDryRun]{}
 	r := request{executing, []string{in.RecID}, in.Body.Reason, in.Body.Parameters}
+	if in.Body.DryRun {
+		plan, err := s.dryRun(ctx, &r)
+		audit.NoteChange(ctx, audit.Change{Target: in.RecID})
+		return rest.Rehearsable[WorkflowDryRun]{Plan: plan}, err
+	}
 	targets, err := s.planned(ctx, &r)
 	if err != nil {
 		return none, err
 	}
-	if in.Body.DryRun {
-		w := domain.Workflow{Targets: targets}
-		audit.NoteChange(ctx, audit.Change{Target: in.RecID})
-		return rest.Rehearsable[WorkflowDryRun]{Plan: &WorkflowDryRun{
-			domain.DigestOf(targets), w.SavingUSD().Fixed(2), newTargets(targets),
-		}}, nil
-	}
 	job, err := s.create(ctx, &r, targets)
 	return rest.Rehearsable[WorkflowDryRun]{Job: job}, err
+}
+
+// dryRun plans a request. A resource that is made from code has a patch for it in its plan.
+func (s *service) dryRun(ctx context.Context, r *request) (*WorkflowDryRun, error) {
+	got, err := s.planAll(ctx, r)
+	if err == nil {
+		err = got.FirstRefused()
+	}
+	if err != nil {
+		return nil, err
+	}
+	w := domain.Workflow{Targets: got.Targets}
+	out := &WorkflowDryRun{domain.DigestOf(got.Targets), w.SavingUSD().Fixed(2), newTargets(got.Targets)}
+	for i, problem := range got.Problems {
+		if problem != nil {
+			out.Targets[i].Plan.Patch = problem.Patch
+		}
+	}
+	return out, nil
 }
 
 func (s *service) propose(ctx context.Context, in *struct{ Body WorkflowProposal }) (rest.Job, error) {
@@ -130,15 +147,20 @@ func newJob(w *domain.Workflow) rest.Job {
 
 // planned returns the targets of a request with their plans. It returns the error of the first that cannot be changed.
 func (s *service) planned(ctx context.Context, r *request) ([]domain.Target, error) {
-	targets, err := s.targets(ctx, r)
-	if err != nil {
-		return nil, err
-	}
-	got, err := s.plan(ctx, domain.PlanInput{Org: identity.CallerOrg(ctx), Targets: targets})
+	got, err := s.planAll(ctx, r)
 	if err != nil {
 		return nil, err
 	}
 	return got.Targets, got.First()
+}
+
+// planAll has the executor plan the targets of a request.
+func (s *service) planAll(ctx context.Context, r *request) (domain.Planned, error) {
+	targets, err := s.targets(ctx, r)
+	if err != nil {
+		return domain.Planned{}, err
+	}
+	return s.plan(ctx, domain.PlanInput{Org: identity.CallerOrg(ctx), Targets: targets})
 }
 
 // planTime is how long the executor may take to read the clouds.

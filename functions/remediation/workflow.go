@@ -10,26 +10,27 @@ import (
 
 // WorkflowDetail is a workflow with the plans and the progress of its resources.
 type WorkflowDetail struct {
-	ID                string            `json:"id" example:"rem_01k6v0e4y0c2b7m9q8r5t3w1xz"`
-	Status            domain.Status     `json:"status" enum:"pending,awaiting_approval,running,succeeded,failed,cancelled,expired,rolled_back"`
-	Message           *string           `json:"message" doc:"Why it is in its status"`
-	Reason            *string           `json:"reason" doc:"Of the request"`
-	RecommendationIDs []string          `json:"recommendationIDs"`
-	Digest            string            `json:"digest" doc:"Of the plans of all resources: what is approved. It differs if anything would be done differently"`
-	SavingsUSD        string            `json:"savingsUSD" doc:"Expected, net a month" example:"41.25"`
-	NeedsExecute      bool              `json:"needsExecute" doc:"It is a proposal: its approver needs remediation:execute"`
-	Steps             []WorkflowStep    `json:"steps" doc:"precondition, approval, action, validation"`
-	Targets           []WorkflowTarget  `json:"targets" doc:"The first one is changed and validated before the others begin"`
-	History           []WorkflowEvent   `json:"history" doc:"Oldest first"`
-	RequestedBy       string            `json:"requestedBy"`
-	DecidedBy         *string           `json:"decidedBy" doc:"Who approved or rejected it"`
-	DecidedAt         *time.Time        `json:"decidedAt"`
-	Rollback          *WorkflowRollback `json:"rollback" doc:"The last request to roll back"`
-	RollbackUntil     *time.Time        `json:"rollbackUntil" doc:"Until when it can be rolled back; null if it cannot"`
-	ExpiresAt         time.Time         `json:"expiresAt" doc:"Of the approval"`
-	CreatedAt         time.Time         `json:"createdAt"`
-	UpdatedAt         time.Time         `json:"updatedAt"`
-	EndedAt           *time.Time        `json:"endedAt"`
+	ID                string             `json:"id" example:"rem_01k6v0e4y0c2b7m9q8r5t3w1xz"`
+	Status            domain.Status      `json:"status" enum:"pending,awaiting_approval,running,succeeded,failed,cancelled,expired,rolled_back"`
+	Message           *string            `json:"message" doc:"Why it is in its status"`
+	Reason            *string            `json:"reason" doc:"Of the request"`
+	RecommendationIDs []string           `json:"recommendationIDs"`
+	Digest            string             `json:"digest" doc:"Of the plans of all resources: what is approved. It differs if anything would be done differently"`
+	SavingsUSD        string             `json:"savingsUSD" doc:"Expected, net a month" example:"41.25"`
+	NeedsExecute      bool               `json:"needsExecute" doc:"It is a proposal: its approver needs remediation:execute"`
+	Steps             []WorkflowStep     `json:"steps" doc:"precondition, approval, action, validation"`
+	Targets           []WorkflowTarget   `json:"targets" doc:"The first one is changed and validated before the others begin"`
+	History           []WorkflowEvent    `json:"history" doc:"Oldest first"`
+	RequestedBy       string             `json:"requestedBy"`
+	DecidedBy         *string            `json:"decidedBy" doc:"Who approved or rejected it"`
+	DecidedAt         *time.Time         `json:"decidedAt"`
+	Rollback          *WorkflowRollback  `json:"rollback" doc:"The last request to roll back"`
+	Rehearsal         *WorkflowRehearsal `json:"rehearsal" doc:"The last one; null if it was never rehearsed"`
+	RollbackUntil     *time.Time         `json:"rollbackUntil" doc:"Until when it can be rolled back; null if it cannot"`
+	ExpiresAt         time.Time          `json:"expiresAt" doc:"Of the approval"`
+	CreatedAt         time.Time          `json:"createdAt"`
+	UpdatedAt         time.Time          `json:"updatedAt"`
+	EndedAt           *time.Time         `json:"endedAt"`
 }
 
 // WorkflowStep is a step of a workflow.
@@ -71,6 +72,7 @@ type WorkflowPlan struct {
 	UndoLimits   []string          `json:"undoLimits" nullable:"false" doc:"What is not given back"`
 	WatchSeconds int               `json:"watchSeconds" doc:"How long the resource is watched after the change"`
 	Digest       string            `json:"digest"`
+	Patch        *domain.CodePatch `json:"patch" doc:"In a dry run, of a resource that is made from code: the change to make there, instead of a change of the resource. Else null"`
 }
 
 // WorkflowEvent is a change of the status of a workflow.
@@ -113,6 +115,10 @@ func newWorkflow(w *domain.Workflow, now time.Time) WorkflowDetail {
 	}
 	if r := w.Rollback; r != nil {
 		out.Rollback = &WorkflowRollback{r.Email, r.At, r.Ended, rest.Optional(r.Error)}
+	}
+	if w.Rehearsal != nil {
+		r := newRehearsal(w.Rehearsal)
+		out.Rehearsal = &r
 	}
 	return out
 }

@@ -165,6 +165,30 @@ type Changer interface {
 	CheckChange(ctx context.Context, c ChangeCall) (reached bool, now Values, err error)
 }
 
+// RemediateCapability is the capability of the permissions of changes, as in Permission.Capability.
+const RemediateCapability = "remediate"
+
+// ChangeProber is a Conn that tells the permissions of a change before the change is made.
+type ChangeProber interface {
+	// ChangePermissions returns the permissions of a change (KindChange.Needs), as Permissions does: granted, denied,
+	// or unknown where the provider does not tell. A change that the catalogue does not have is class Unsupported.
+	ChangePermissions(ctx context.Context, c Change) ([]Permission, error)
+}
+
+// NeedsOf returns the permissions of a change, each with the status unknown and a message that says why. A change that
+// the catalogue does not have is class Unsupported.
+func NeedsOf(c Change, why string) ([]Permission, error) {
+	of, known := ChangeOf(c.Kind, c.Verb)
+	if !known {
+		return nil, ErrUnsupported("no %s of %s is made", c.Verb, c.Kind)
+	}
+	out := make([]Permission, len(of.Needs))
+	for i, need := range of.Needs {
+		out[i] = Permission{Capability: RemediateCapability, Action: need, Status: "unknown", Message: why}
+	}
+	return out, nil
+}
+
 // DescribeForChange returns the Conn's; class Unsupported when the Conn changes nothing.
 func (d discreet) DescribeForChange(ctx context.Context, c Change) (Description, error) {
 	changer, err := d.changer(c.Kind)
@@ -204,6 +228,19 @@ func (d discreet) CheckChange(ctx context.Context, c ChangeCall) (reached bool, 
 	return reached, now, d.s.hide(err)
 }
 
+// ChangePermissions returns the Conn's; unknown ones when the Conn does not tell them.
+func (d discreet) ChangePermissions(ctx context.Context, c Change) ([]Permission, error) {
+	p, ok := d.conn.(ChangeProber)
+	if !ok {
+		return NeedsOf(c, "its first use will tell")
+	}
+	all, err := p.ChangePermissions(ctx, c)
+	for i := range all {
+		all[i].Message = d.s.Replace(all[i].Message)
+	}
+	return all, d.s.hide(err)
+}
+
 func (d discreet) changer(kind string) (Changer, error) {
 	if c, ok := d.conn.(Changer); ok {
 		return c, nil
@@ -211,4 +248,7 @@ func (d discreet) changer(kind string) (Changer, error) {
 	return nil, &Error{Class: Unsupported, Message: fmt.Sprintf("resources of type %s are not changed here", kind)}
 }
 
-var _ Changer = discreet{}
+var (
+	_ Changer      = discreet{}
+	_ ChangeProber = discreet{}
+)

@@ -61,6 +61,17 @@ func ChangesOf(provider string) []KindChange {
 	return out
 }
 
+// ChangeNeeds returns the permissions of all changes of a provider's kinds, sorted and each once. They are what the
+// onboarding level remediate adds.
+func ChangeNeeds(provider string) []string {
+	out := []string{}
+	for _, c := range ChangesOf(provider) {
+		out = append(out, c.Needs...)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
 // IsChangeable reports whether remediation changes resources of a type.
 func IsChangeable(kind string) bool {
 	return slices.ContainsFunc(changes(), func(c KindChange) bool { return c.Type == kind })
@@ -71,6 +82,9 @@ func IsChangeable(kind string) bool {
 func IsSnapshot(kind string) bool {
 	return slices.Contains([]string{"aws-ebs-snapshot", "azure-snapshot", "gcp-snapshot"}, kind)
 }
+
+// HasUndo reports whether something gives the change back after it was made.
+func (c KindChange) HasUndo() bool { return c.Undo != noUndo }
 
 // The words about changes that nothing gives back.
 const (

@@ -52,7 +52,7 @@ func azureSettings() []KindChange {
 	host.Holds = []string{"stopped"}
 	disk := azureSet("azure-disk", ChangeStorage, compute+"disks", "sku", "tier_iops", "public_access")
 	disk.Holds, disk.Needs = []string{"stopped"}, append(disk.Needs, compute+"virtualMachines/read",
-		"Microsoft.Authorization/locks/read")
+		compute+"snapshots/read", "Microsoft.Authorization/locks/read")
 	return []KindChange{
 		disk, vm, host,
 		azureSet("azure-storage", ChangeStorage, "Microsoft.Storage/storageAccounts", "sku"),

@@ -172,7 +172,7 @@ type Capacity struct{ Min, Max, Desired *int64 }
 // Permission is the result of a credential's permission for a call: granted, denied or unknown, with the provider's
 // own words.
 type Permission struct {
-	Capability string `json:"capability"` // discover, start_stop, scale or billing
+	Capability string `json:"capability"` // discover, start_stop, scale, remediate or billing
 	Action     string `json:"action"`     // the provider's name of the permission
 	Status     string `json:"status"`     // granted, denied, unknown
 	Message    string `json:"message,omitempty"`

@@ -50,7 +50,7 @@ var awsConditional = map[string]statement{
 func awsPolicies() ([]CloudPolicy, error) {
 	sids := map[string]string{
 		readOnlyLevel: "LamplighterDiscover", startStopLevel: "LamplighterStartStop",
-		scaleLevel: "LamplighterScale",
+		scaleLevel: "LamplighterScale", remediateLevel: "LamplighterRemediate",
 	}
 	var statements []statement
 	return buildPolicies("aws", func(l level) (any, []string) {
@@ -79,7 +79,7 @@ func awsMethods(o Organisation, policies []CloudPolicy) ([]Method, error) {
 	if err != nil {
 		return nil, err
 	}
-	full := string(policies[len(policies)-1].Document)
+	full := string(policyOf(policies, scaleLevel).Document)
 	return []Method{
 		{
 			AuthMethod: "assume_role", Title: "A role that this service assumes; no secret changes hands",
@@ -176,12 +176,17 @@ func principalARN(p string) string {
 	return "arn:aws:iam::" + p + ":root"
 }
 
+// conditionNames are the names of the template's conditions, by level.
+var conditionNames = map[string]string{
+	readOnlyLevel: "ReadOnly", startStopLevel: "StartStop", scaleLevel: "Scale", remediateLevel: "Remediate",
+}
+
 // cloudFormation returns the template of the role as JSON, which CloudFormation accepts like YAML. A parameter
 // selects the level.
 func cloudFormation(o Organisation, policies []CloudPolicy) (string, error) {
 	conditions, statements := map[string]any{}, []any{}
 	for _, l := range policies {
-		name := map[string]string{"read_only": "ReadOnly", "start_stop": "StartStop", "scale": "Scale"}[l.Level]
+		name := conditionNames[l.Level]
 		conditions[name] = map[string]any{"Fn::Equals": []any{refTo("Level"), l.Level}}
 		statements = append(statements, map[string]any{"Fn::If": []any{name, map[string]any{
 			"PolicyName": policyName, "PolicyDocument": l.Document,
@@ -193,7 +198,7 @@ func cloudFormation(o Organisation, policies []CloudPolicy) (string, error) {
 		"Parameters": map[string]any{
 			"Level": map[string]any{
 				"Type": "String", "Default": startStopLevel,
-				"AllowedValues": []string{readOnlyLevel, startStopLevel, scaleLevel},
+				"AllowedValues": []string{readOnlyLevel, startStopLevel, scaleLevel, remediateLevel},
 			},
 			"ExternalID": map[string]any{
 				"Type": "String", "Default": o.ExternalID,

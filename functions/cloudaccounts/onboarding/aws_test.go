@@ -1,12 +1,14 @@
 package onboarding_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
 
 	"lamplighter.dev/functions/cloudaccounts/onboarding"
+	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/aws"
 	"lamplighter.dev/shared/cloud/azure"
 	"lamplighter.dev/shared/cloud/gcp"
@@ -18,6 +20,7 @@ type needs struct {
 	Discover     []string `json:"discover"`
 	StartStop    []string `json:"startStop"`
 	Scale        []string `json:"scale"`
+	Remediate    []string `json:"remediate"`
 	Organisation []string `json:"organisation,omitempty"`
 	Services     []string `json:"services,omitempty"`
 	Billing      []string `json:"billing,omitempty"`
@@ -28,10 +31,12 @@ func neededPermissions() map[string]needs {
 	a, m, g, k := aws.ListRequiredActions(), azure.ListRequiredActions(), gcp.ListRequiredPermissions(),
 		kubernetes.ListRequiredActions()
 	return map[string]needs{
-		"aws":        {a.Discover, a.StartStop, a.Scale, a.Organisation, nil, a.Billing, nil},
-		"azure":      {m.Discover, m.StartStop, m.Scale, m.Organisation, nil, m.Billing, m.BillingData},
-		"gcp":        {g.Discover, g.StartStop, g.Scale, g.Organisation, gcp.ListRequiredServices(), g.Billing, nil},
-		"kubernetes": {k.Discover, k.StartStop, k.Scale, nil, nil, nil, nil},
+		"aws":   {a.Discover, a.StartStop, a.Scale, a.Remediate, a.Organisation, nil, a.Billing, nil},
+		"azure": {m.Discover, m.StartStop, m.Scale, m.Remediate, m.Organisation, nil, m.Billing, m.BillingData},
+		"gcp": {
+			g.Discover, g.StartStop, g.Scale, g.Remediate, g.Organisation, gcp.ListRequiredServices(), g.Billing, nil,
+		},
+		"kubernetes": {k.Discover, k.StartStop, k.Scale, k.Remediate, nil, nil, nil, nil},
 	}
 }
 
@@ -52,6 +57,40 @@ func TestSteps_NameTheAudienceOfOurTokens(t *testing.T) {
 	}
 	if got := *stepsFor(t, "gcp").Audience; got != gcp.Audience(organisation.ID) {
 		t.Errorf("gcp: %s, and tokens are for %s", got, gcp.Audience(organisation.ID))
+	}
+}
+
+// The level remediate consists of the level before it and the permissions of the catalogue of changes.
+func TestPermissions_RemediateIsWhatTheChangesNeed(t *testing.T) {
+	for provider, n := range neededPermissions() {
+		for _, c := range cloud.ChangesOf(provider) {
+			for _, need := range c.Needs {
+				if !slices.Contains(n.Remediate, need) {
+					t.Errorf("level remediate of %s lacks %s of %s %s", provider, need, c.Verb, c.Type)
+				}
+			}
+		}
+		changes := cloud.ChangeNeeds(provider)
+		for _, action := range n.Remediate {
+			if !slices.Contains(n.Scale, action) && !slices.Contains(changes, action) {
+				t.Errorf("level remediate of %s allows %s, which no change needs", provider, action)
+			}
+		}
+	}
+}
+
+// AWS refuses longer documents: inline policies of a role, without white space, and the body of a template.
+func TestSteps_FitTheLimitsOfAWS(t *testing.T) {
+	const mostPolicy, mostTemplate = 10_240, 51_200
+	s := stepsOf(t)
+	for _, p := range s.Policies {
+		var short bytes.Buffer
+		if err := json.Compact(&short, p.Document); err != nil || short.Len() > mostPolicy {
+			t.Errorf("the policy %s has %d characters, %v; at most %d", p.Level, short.Len(), err, mostPolicy)
+		}
+	}
+	if n := len(*s.Methods[0].Template); n > mostTemplate {
+		t.Errorf("the template has %d bytes, at most %d", n, mostTemplate)
 	}
 }
 
@@ -120,7 +159,7 @@ func TestSteps_AllowExactlyWhatIsNeeded(t *testing.T) {
 		if all := stepsFor(t, provider).Organisation; all != nil {
 			organisationAllows(t, provider, *all, n)
 		}
-		for i, want := range [][]string{n.Discover, n.StartStop, n.Scale} {
+		for i, want := range [][]string{n.Discover, n.StartStop, n.Scale, n.Remediate} {
 			p := stepsFor(t, provider).Policies[i]
 			got := slices.DeleteFunc(slices.Clone(p.Actions), func(a string) bool {
 				return slices.Contains(besides, a)

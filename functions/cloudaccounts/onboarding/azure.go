@@ -50,7 +50,7 @@ func azureSteps(o Organisation) (Steps, error) {
 		return Steps{}, err
 	}
 	audience := "api://AzureADTokenExchange/" + o.ID
-	role := "az role definition create --role-definition " + quote(string(policies[1].Document))
+	role := "az role definition create --role-definition " + quote(string(policyOf(policies, startStopLevel).Document))
 	return Steps{
 		Provider: "azure", Audience: &audience, Policies: policies, Clusters: clusters, Organisation: all,
 		Billing: bills, Methods: []Method{

@@ -43,7 +43,7 @@ func gcpSteps(o Organisation) (Steps, error) {
 	robot := []string{
 		"gcloud services enable --project=PROJECT " + strings.Join(requiredBy("gcp").Services, " "),
 		"gcloud iam roles create lamplighter --project=PROJECT --title=Lamplighter --stage=GA --permissions=" +
-			strings.Join(policies[1].Actions, ","),
+			strings.Join(policyOf(policies, startStopLevel).Actions, ","),
 		"gcloud iam service-accounts create lamplighter --project=PROJECT",
 		"gcloud projects add-iam-policy-binding PROJECT --condition=None --role=projects/PROJECT/roles/lamplighter " +
 			"--member=serviceAccount:" + robotOf,

@@ -124,7 +124,7 @@ func kubernetesSteps(Organisation) (Steps, error) {
 	manifest, err := newManifest(
 		object{APIVersion: "v1", Kind: "Namespace", Metadata: metadata{Name: roleName}},
 		object{APIVersion: "v1", Kind: "ServiceAccount", Metadata: own},
-		newClusterRole(policies[1].Actions),
+		newClusterRole(policyOf(policies, startStopLevel).Actions),
 		newBinding(subject{Kind: "ServiceAccount", Name: roleName, Namespace: roleName}),
 		object{APIVersion: "v1", Kind: "Secret", Metadata: holder, Type: "kubernetes.io/service-account-token"},
 	)
@@ -158,7 +158,7 @@ func managedClusters(who subject, title string, before ...string) (*ManagedClust
 	if err != nil {
 		return nil, err
 	}
-	manifest, err := newManifest(newClusterRole(policies[1].Actions), newBinding(who))
+	manifest, err := newManifest(newClusterRole(policyOf(policies, startStopLevel).Actions), newBinding(who))
 	if err != nil {
 		return nil, err
 	}

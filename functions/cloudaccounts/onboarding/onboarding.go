@@ -10,7 +10,7 @@ import (
 	"lamplighter.dev/shared/foundation/fault"
 )
 
-// Steps are the methods of connecting, one for each authMethod, and the permissions in three levels. Each level
+// Steps are the methods of connecting, one for each authMethod, and the permissions in four levels. Each level
 // contains the ones before it.
 type Steps struct {
 	Provider     string             `json:"provider"`
@@ -26,7 +26,7 @@ type Steps struct {
 
 // CloudPolicy lists the permissions that the credentials need, up to a level.
 type CloudPolicy struct {
-	Level    string          `json:"level" enum:"read_only,start_stop,scale"`
+	Level    string          `json:"level" enum:"read_only,start_stop,scale,remediate" doc:"remediate allows exactly what carrying out recommendations needs, beside the levels before it. The commands of the methods give start_stop, or scale for aws; put the document of another level in its place"`
 	Actions  []string        `json:"actions"`
 	Document json.RawMessage `json:"document" doc:"The policy as the cloud takes it"`
 }

@@ -12,6 +12,7 @@ const (
 	readOnlyLevel  = "read_only"
 	startStopLevel = "start_stop"
 	scaleLevel     = "scale"
+	remediateLevel = "remediate"
 )
 
 // The permissions that the code calls for, by provider. They are written by this package's tests, with -update, from
@@ -26,6 +27,7 @@ type required struct {
 	Discover     []string `json:"discover"`
 	StartStop    []string `json:"startStop"`
 	Scale        []string `json:"scale"`
+	Remediate    []string `json:"remediate"` // with the changes that recommendations ask for
 	Organisation []string `json:"organisation,omitempty"`
 	Services     []string `json:"services,omitempty"` // of Google: the APIs that a project has to switch on
 	Billing      []string `json:"billing,omitempty"`
@@ -54,11 +56,18 @@ func levelsOf(provider string) []level {
 		{readOnlyLevel, r.Discover, r.Discover},
 		{startStopLevel, r.StartStop, withoutActions(r.StartStop, r.Discover)},
 		{scaleLevel, r.Scale, withoutActions(r.Scale, r.StartStop)},
+		{remediateLevel, r.Remediate, withoutActions(r.Remediate, r.Scale)},
 	}
 }
 
 func withoutActions(all, those []string) []string {
 	return slices.DeleteFunc(slices.Clone(all), func(a string) bool { return slices.Contains(those, a) })
+}
+
+// policyOf returns the policy of a level.
+func policyOf(policies []CloudPolicy, level string) CloudPolicy {
+	i := slices.IndexFunc(policies, func(p CloudPolicy) bool { return p.Level == level })
+	return policies[i] // buildPolicies returns one of each level
 }
 
 // buildPolicies builds the policy of each level. document returns the policy in the cloud's format, and its

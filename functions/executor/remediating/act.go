@@ -147,7 +147,11 @@ func problemOf(err error) *remediation.Problem {
 	if err == nil {
 		return nil
 	}
-	return &remediation.Problem{Kind: problemKind(err), Message: reasonOf(err)}
+	out := &remediation.Problem{Kind: problemKind(err), Message: reasonOf(err)}
+	if m, is := errors.AsType[*managed](err); is {
+		out.Patch = &m.patch
+	}
+	return out
 }
 
 // callOnce marks the first call of a target and makes it.

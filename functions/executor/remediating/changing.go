@@ -65,9 +65,12 @@ func (s *changing) plan(ctx context.Context, _ inventory.Listed) (p remediation.
 	if c.Want, err = remediation.ValuesOf(r, s.seen, s.t.Parameters); err != nil {
 		return p, nil, err
 	}
+	if err = s.checkPermissions(ctx, c); err != nil {
+		return p, nil, err
+	}
 	got, err := s.changer.PlanChange(ctx, c)
 	if err != nil {
-		return p, nil, err
+		return p, nil, s.explainDenial(err)
 	}
 	p = remediation.Plan{Calls: got.Calls, Before: got.Before, After: got.After, Limits: got.Limits}
 	switch c.Verb { //nolint:exhaustive // the others set values
@@ -115,7 +118,7 @@ func (s *changing) call(ctx context.Context) error {
 	if err := s.checkCopy(ctx); err != nil {
 		return err
 	}
-	return s.changer.ApplyChange(ctx, s.present())
+	return s.explainDenial(s.changer.ApplyChange(ctx, s.present()))
 }
 
 // checkCopy refuses to remove a resource whose snapshot is not complete any more.

@@ -4,9 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -39,9 +37,8 @@ func (r *Runner) Plan(ctx context.Context, in remediation.PlanInput) (remediatio
 	g.SetLimit(plansAtOnce)
 	for i := range out.Targets {
 		g.Go(func() error {
-			if _, err := c.planTarget(ctx, &out.Targets[i]); err != nil {
-				out.Problems[i] = &remediation.Problem{Kind: problemKind(err), Message: reasonOf(err)}
-			}
+			_, err := c.planTarget(ctx, &out.Targets[i])
+			out.Problems[i] = problemOf(err)
 			return nil
 		})
 	}
@@ -174,6 +171,9 @@ func (c *checker) planTarget(ctx context.Context, t *remediation.Target) (json.R
 	if err = c.checkReason(ctx, ch, t); err != nil {
 		return nil, err
 	}
+	if _, code := remediation.ControllerOf(c.resources[t.ResourceID].Tags); code != nil {
+		return nil, planPatch(t, p, *code)
+	}
 	p.Undo = means.Undo
 	t.SetPlan(p)
 	return native, nil
@@ -209,8 +209,8 @@ func (c *checker) checkAccount(t *remediation.Target) error {
 	return fault.New(fault.Conflict, "%s", why)
 }
 
-// checkResource refuses a resource that is gone, cannot be acted on, is changed by something else, or belongs to a tool
-// of infrastructure as code.
+// checkResource refuses a resource that is gone, cannot be acted on, is changed by something else, or is kept as it is
+// by a controller.
 func (c *checker) checkResource(t *remediation.Target) error {
 	listed, there := c.resources[t.ResourceID]
 	record, recorded := c.records[t.ResourceUID]
@@ -228,7 +228,7 @@ func (c *checker) checkResource(t *remediation.Target) error {
 		return fault.New(fault.Conflict,
 			"remediation workflow %s holds its resource: wait until it has ended, or cancel it", by)
 	}
-	if owner := inventory.ControllerOf(lowerKeys(listed.Tags)); owner != "" {
+	if owner, code := remediation.ControllerOf(listed.Tags); owner != "" && code == nil {
 		return fault.New(fault.Conflict,
 			"its resource is managed by %s, which would undo the change: make the change there", owner)
 	}
@@ -242,14 +242,6 @@ func checkSwitch(t *remediation.Target, listed *inventory.Listed) error {
 		return fault.New(fault.Conflict, "its resource cannot be started and stopped: %s", listed.Unschedulable)
 	}
 	return nil
-}
-
-func lowerKeys(tags map[string]string) map[string]string {
-	out := make(map[string]string, len(tags))
-	for _, k := range slices.Sorted(maps.Keys(tags)) {
-		out[strings.ToLower(k)] = tags[k]
-	}
-	return out
 }
 
 // checkStanding refuses a resource that an override or an event readiness plan holds.

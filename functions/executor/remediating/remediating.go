@@ -28,6 +28,9 @@ type Runner struct {
 	Schedules       *scheduling.Store
 	// Connect connects to the account of a target, and through it to its cluster if the target is inside one.
 	Connect func(ctx context.Context, org string, a inventory.Account, t *remediation.Target) (cloud.Conn, error)
+	// Rehearses says that the clouds are simulated. Their resources have no use and no history, so the reason of a
+	// change is not checked again.
+	Rehearses bool
 	// Submit requests an action, as execution.SubmitAction does.
 	Submit func(ctx context.Context, org string, r execution.Request) (execution.Action, error)
 }

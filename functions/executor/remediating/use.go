@@ -34,7 +34,7 @@ func (s *subject) connection() cloud.Conn { return s.conn }
 // idle resource may be in use again.
 func (c *checker) checkReason(ctx context.Context, ch change, t *remediation.Target) error {
 	row, r := c.rows[t.RecID], rule.ByID(t.RuleID)
-	if len(row.Evidence.Values) == 0 {
+	if len(row.Evidence.Values) == 0 || c.r.Rehearses {
 		return nil // nothing was measured or read
 	}
 	values := maps.Clone(row.Evidence.Values)

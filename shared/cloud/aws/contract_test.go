@@ -22,6 +22,9 @@ const region = "eu-west-1"
 
 // options send the requests to the twin instead of AWS, and never pause for long.
 func options(transport http.RoundTripper) aws.Options {
+	if tw, is := transport.(*awstwin.Cloud); is {
+		noteTwin(tw)
+	}
 	return aws.Options{
 		Clock: clock.System{}, Transport: transport, MaxBackoff: time.Millisecond, Limits: map[string]aws.Limit{"": {}},
 		Base: credentials.NewStaticCredentialsProvider("OURSOURSOURSOURS", "secret", ""),

@@ -39,7 +39,28 @@ func (c *conn) Permissions(ctx context.Context) ([]cloud.Permission, error) {
 			return nil, err
 		}
 	}
-	return slices.Concat(found...), nil
+	return append(slices.Concat(found...), untriedChanges()...), nil
+}
+
+// untriedChange is the message of a permission that only changes need.
+const untriedChange = "it is not tried before a change: the first use will tell"
+
+// untriedChanges returns the permissions of all changes. None is tried, because most have no dry run.
+func untriedChanges() []cloud.Permission {
+	var out []cloud.Permission
+	for _, need := range cloud.ChangeNeeds("aws") {
+		out = append(out, cloud.Permission{
+			Capability: cloud.RemediateCapability, Action: need, Status: "unknown", Message: untriedChange,
+		})
+	}
+	return out
+}
+
+var _ cloud.ChangeProber = (*conn)(nil)
+
+// ChangePermissions returns the permissions of a change. None is tried.
+func (*conn) ChangePermissions(_ context.Context, c cloud.Change) ([]cloud.Permission, error) {
+	return cloud.NeedsOf(c, untriedChange)
 }
 
 // probe returns the permissions of one kind. Credentials that AWS refuses altogether are an error.

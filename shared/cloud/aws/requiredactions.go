@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	sdk "github.com/aws/aws-sdk-go-v2/aws"
+
+	"lamplighter.dev/shared/cloud"
 )
 
 // baseNeeds are the permissions that belong to no single kind. AWS checks the last two when a listing includes tags;
@@ -16,6 +18,7 @@ type RequiredActions struct {
 	Discover  []string // to read resources, clusters included
 	StartStop []string // to discover, start and stop
 	Scale     []string // to discover, start, stop and change capacities
+	Remediate []string // all of these, and what the changes of the catalogue need
 
 	Organisation []string // additionally, to list the accounts of an organization
 	Billing      []string // additionally, to read bills; those of S3 for the bucket of the export
@@ -33,7 +36,9 @@ func ListRequiredActions() RequiredActions {
 	}
 	return RequiredActions{
 		sortUnique(discover), sortUnique(discover, startStop),
-		sortUnique(discover, startStop, scale), sortUnique(organisationNeeds), sortUnique(billingNeeds),
+		sortUnique(discover, startStop, scale),
+		sortUnique(discover, startStop, scale, cloud.ChangeNeeds("aws")),
+		sortUnique(organisationNeeds), sortUnique(billingNeeds),
 	}
 }
 

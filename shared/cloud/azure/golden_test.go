@@ -286,7 +286,7 @@ func TestPermissions_SayWhatARoleLacks(t *testing.T) {
 			t.Errorf("%s is %q; want %s", action, seen[action], status)
 		}
 	}
-	if need := azure.ListRequiredActions(); len(seen) != len(need.Scale)+len(need.Billing)+len(need.BillingData) {
+	if need := azure.ListRequiredActions(); len(seen) != len(need.Remediate)+len(need.Billing)+len(need.BillingData) {
 		t.Errorf("%d permissions are told; want all of %+v", len(seen), need)
 	}
 }

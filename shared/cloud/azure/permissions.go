@@ -30,6 +30,7 @@ type RequiredActions struct {
 	Discover     []string // to list and read resources, clusters included
 	StartStop    []string // to discover, start and stop
 	Scale        []string // to discover, start, stop and change capacities
+	Remediate    []string // all of these, and what the changes of the catalogue need
 	Organisation []string // to list the subscriptions of a management group besides
 	Billing      []string // to find and to check bills, besides
 	BillingData  []string // to read them, in the storage account
@@ -46,7 +47,9 @@ func ListRequiredActions() RequiredActions {
 	}
 	return RequiredActions{
 		sortUnique(discover), sortUnique(discover, startStop),
-		sortUnique(discover, startStop, scale), sortUnique(organisationNeeds), sortUnique(billingNeeds),
+		sortUnique(discover, startStop, scale),
+		sortUnique(discover, startStop, scale, cloud.ChangeNeeds("azure")),
+		sortUnique(organisationNeeds), sortUnique(billingNeeds),
 		[]string{blobsNeed},
 	}
 }
@@ -100,6 +103,7 @@ func (c *conn) Permissions(ctx context.Context) ([]cloud.Permission, error) {
 		add("start_stop", k.needs.startStop...)
 		add("scale", k.needs.scale...)
 	}
+	add(cloud.RemediateCapability, cloud.ChangeNeeds("azure")...)
 	add("billing", billingNeeds...)
 	out = append(out,
 		cloud.Permission{
@@ -136,6 +140,24 @@ func (c *conn) KindPermissions(ctx context.Context, kindType, _, _ string) ([]cl
 	}
 	for _, a := range registry[i].needs.scale {
 		out = append(out, newPermission("scale", a, roles, err))
+	}
+	return out, nil
+}
+
+var _ cloud.ChangeProber = (*conn)(nil)
+
+// ChangePermissions returns the permissions of a change, with one call.
+func (c *conn) ChangePermissions(ctx context.Context, want cloud.Change) ([]cloud.Permission, error) {
+	out, err := cloud.NeedsOf(want, "")
+	if err != nil {
+		return nil, err
+	}
+	roles, err := c.roles(ctx)
+	if err != nil && cloud.ClassOf(err) != cloud.Denied {
+		return nil, err
+	}
+	for i, p := range out {
+		out[i] = newPermission(p.Capability, p.Action, roles, err)
 	}
 	return out, nil
 }

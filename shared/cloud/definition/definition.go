@@ -65,7 +65,7 @@ func (d Document) Put(path string, v any) {
 	m := map[string]any(d)
 	for _, name := range names[:len(names)-1] {
 		next, is := m[name].(map[string]any)
-		if !is {
+		if !is || next == nil {
 			next = map[string]any{}
 			m[name] = next
 		}

@@ -38,6 +38,17 @@ func (c *conn) KindPermissions(ctx context.Context, kindType, _, _ string) ([]cl
 	return c.testPermissions(ctx, asked)
 }
 
+var _ cloud.ChangeProber = (*conn)(nil)
+
+// ChangePermissions asks Google about the permissions of a change: one call.
+func (c *conn) ChangePermissions(ctx context.Context, want cloud.Change) ([]cloud.Permission, error) {
+	asked, err := cloud.NeedsOf(want, "")
+	if err != nil {
+		return nil, err
+	}
+	return c.testPermissions(ctx, asked)
+}
+
 // testPermissions returns for each permission whether the credentials have it on the project.
 func (c *conn) testPermissions(ctx context.Context, asked []cloud.Permission) ([]cloud.Permission, error) {
 	var names []string
@@ -91,6 +102,7 @@ func listNeeds() []cloud.Permission {
 	add("discover", sortUnique(projectNeeds, discover))
 	add("start_stop", sortUnique(startStop))
 	add("scale", sortUnique(scale))
+	add(cloud.RemediateCapability, cloud.ChangeNeeds("gcp"))
 	add("billing", sortUnique(billingNeeds))
 	return out
 }

@@ -1,6 +1,10 @@
 package gcp
 
-import "slices"
+import (
+	"slices"
+
+	"lamplighter.dev/shared/cloud"
+)
 
 // RequiredPermissions are the IAM permissions that this package uses, by level of access. Each level includes the
 // levels before it.
@@ -8,6 +12,7 @@ type RequiredPermissions struct {
 	Discover     []string // to list and read resources, clusters included
 	StartStop    []string // to discover, start and stop
 	Scale        []string // to discover, start, stop and change capacities
+	Remediate    []string // all of these, and what the changes of the catalogue need
 	Organisation []string // to list the projects of an organization, or of a folder, besides
 	Billing      []string // to read bills, besides
 }
@@ -22,7 +27,9 @@ func ListRequiredPermissions() RequiredPermissions {
 	}
 	return RequiredPermissions{
 		sortUnique(discover), sortUnique(discover, startStop),
-		sortUnique(discover, startStop, scale), sortUnique(organisationNeeds), sortUnique(billingNeeds),
+		sortUnique(discover, startStop, scale),
+		sortUnique(discover, startStop, scale, cloud.ChangeNeeds("gcp")),
+		sortUnique(organisationNeeds), sortUnique(billingNeeds),
 	}
 }
 

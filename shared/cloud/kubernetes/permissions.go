@@ -95,6 +95,7 @@ func allNeeds() []askedRule {
 		add("start_stop", k.needs.startStop)
 		add("scale", k.needs.scale)
 	}
+	add(cloud.RemediateCapability, changeRules(cloud.ChangeNeeds("kubernetes")))
 	return all
 }
 
@@ -150,7 +151,7 @@ func (c *conn) reviewRule(ctx context.Context, a askedRule) (cloud.Permission, e
 
 // RequiredActions are the rules of this package's calls ("patch deployments.apps", "patch deployments/scale.apps"), by
 // level of access. Each level includes the levels before it.
-type RequiredActions struct{ Discover, StartStop, Scale []string }
+type RequiredActions struct{ Discover, StartStop, Scale, Remediate []string }
 
 // ListRequiredActions returns the rules of every registered kind, sorted and without duplicates. Customers make their
 // ClusterRole from it.
@@ -161,9 +162,10 @@ func ListRequiredActions() RequiredActions {
 	}
 	discover := levels["discover"]
 	startStop := slices.Concat(discover, levels["start_stop"])
+	scale := slices.Concat(startStop, levels["scale"])
 	return RequiredActions{
-		sortUnique(discover), sortUnique(startStop),
-		sortUnique(slices.Concat(startStop, levels["scale"])),
+		sortUnique(discover), sortUnique(startStop), sortUnique(scale),
+		sortUnique(slices.Concat(scale, levels[cloud.RemediateCapability])),
 	}
 }
 

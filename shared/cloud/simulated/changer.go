@@ -11,9 +11,6 @@ import (
 	"lamplighter.dev/shared/cloud"
 )
 
-// change is the capability of the calls that change values. The setting denied takes it away.
-const change = "change"
-
 // nodeChange changes the facts of one node of the account. A deleted node comes back with its identifier.
 type nodeChange struct {
 	c       *conn
@@ -39,7 +36,7 @@ func (c *conn) changing(_ context.Context, want cloud.Change) (cloud.Changing, e
 	if !there {
 		return cloud.Changing{}, newFailure(cloud.NotFound, r, "NotFound", "there is no "+want.UID)
 	}
-	r.op, r.capability = of.Call, change
+	r.op, r.capability = of.Call, cloud.RemediateCapability
 	return cloud.Changing{Changeable: &nodeChange{c, of, n, r}, Of: of}, nil
 }
 

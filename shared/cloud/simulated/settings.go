@@ -42,7 +42,7 @@ import (
 //	lostReply           rate of act calls that take effect and then end with an error
 //	eventualConsistency lag of a listing in seconds
 //	denied              comma list of denied permissions: an operation ("ec2:StopInstances"), a kind, a region, a
-//	                    capability ("discover", "start_stop", "scale"), or "*"
+//	                    capability ("discover", "start_stop", "scale", "remediate"), or "*"
 //	refuse              "true": the credentials are not accepted
 //	fallBack            rate of resources that return to stopped after a start
 //	noCapacity          rate of resources that the cloud has no room to start

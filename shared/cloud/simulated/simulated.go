@@ -92,8 +92,9 @@ func ThrottleCalls(p cloud.Provider, account string, calls int) {
 	w.throttled = calls
 }
 
-// DenyCapability takes the capability ("discover", "start_stop", "scale") from the account in this process, or gives
-// it back. It is for tests that take a permission away from a connection in use. p must come from New.
+// DenyCapability takes the capability ("discover", "start_stop", "scale", "remediate") from the account in this
+// process, or gives it back. It takes a permission away from a connection in use, as tests and rehearsals do. p must come
+// from New.
 func DenyCapability(p cloud.Provider, account, capability string, on bool) {
 	w := p.(*provider).worldOf(account)
 	w.mu.Lock()
@@ -156,7 +157,37 @@ func (c *conn) Permissions(ctx context.Context) ([]cloud.Permission, error) {
 			out = append(out, c.permissionFor(request{op: o.op, kind: k.Type, capability: o.capability}))
 		}
 	}
-	return append(out, c.permissionFor(request{op: "eks:DescribeCluster", capability: discover})), nil
+	out = append(out, c.permissionFor(request{op: "eks:DescribeCluster", capability: discover}))
+	for _, need := range changeNeeds() {
+		out = append(out, c.permissionFor(request{op: need, capability: cloud.RemediateCapability}))
+	}
+	return out, nil
+}
+
+// changeNeeds returns the permissions of the changes of all kinds.
+func changeNeeds() []string {
+	return slices.Concat(cloud.ChangeNeeds("aws"), cloud.ChangeNeeds("azure"), cloud.ChangeNeeds("gcp"),
+		cloud.ChangeNeeds("kubernetes"))
+}
+
+var _ cloud.ChangeProber = (*conn)(nil)
+
+// ChangePermissions returns the permissions of a change, according to the settings of the account.
+func (c *conn) ChangePermissions(ctx context.Context, want cloud.Change) ([]cloud.Permission, error) {
+	out, err := cloud.NeedsOf(want, "")
+	if err != nil {
+		return nil, err
+	}
+	r := request{method: "ChangePermissions", op: "iam:SimulatePrincipalPolicy"}
+	if err = c.simulateCall(ctx, r, nil); err != nil {
+		return nil, err
+	}
+	for i, p := range out {
+		out[i] = c.permissionFor(request{
+			op: p.Action, kind: want.Kind, region: want.Region, capability: p.Capability,
+		})
+	}
+	return out, nil
 }
 
 var _ cloud.KindProber = (*conn)(nil)

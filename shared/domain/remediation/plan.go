@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"lamplighter.dev/shared/engine/workflow"
@@ -80,6 +81,8 @@ type Planned struct {
 type Problem struct {
 	Kind    fault.Kind `json:"kind"`
 	Message string     `json:"message"`
+	// Patch is the change for the code that the resource is made from; nil for another problem.
+	Patch *CodePatch `json:"patch,omitempty"`
 }
 
 // Err returns the problem as an error, nil for none.
@@ -98,6 +101,18 @@ func (p *Planned) First() error {
 		}
 	}
 	return nil
+}
+
+// FirstRefused is First without the targets whose code is to be changed instead: a dry run shows their patches.
+func (p *Planned) FirstRefused() error {
+	rest := *p
+	rest.Problems = slices.Clone(p.Problems)
+	for i, problem := range rest.Problems {
+		if problem != nil && problem.Patch != nil {
+			rest.Problems[i] = nil
+		}
+	}
+	return rest.First()
 }
 
 // PlanCall returns the executor's call that plans targets.

@@ -44,6 +44,7 @@ type Cloud struct {
 	revoked    bool
 	faults     []Fault
 	calls      []Call
+	called     map[string]bool // every operation that was ever called
 	instances  []*Instance
 	dbs        []*Database
 	bluegreen  []Deployment
@@ -119,6 +120,13 @@ func (c *Cloud) Calls(op string) []Call {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(c.calls), func(k Call) bool { return op != "" && k.Op != op })
+}
+
+// WasCalled reports whether an operation was ever called. ForgetCalls does not change the answer.
+func (c *Cloud) WasCalled(op string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.called[op]
 }
 
 // ForgetCalls empties the list of calls.
@@ -197,6 +205,10 @@ func (c *Cloud) serve(w http.ResponseWriter, r *http.Request) (lost bool) {
 	defer c.mu.Unlock()
 	c.settleDue()
 	c.calls = append(c.calls, Call{q.service + ":" + q.op, q.region, q.allParams()})
+	if c.called == nil {
+		c.called = map[string]bool{}
+	}
+	c.called[q.service+":"+q.op] = true
 	if f := c.refuse(q, key); f != nil {
 		q.writeError(w, f)
 		return false

@@ -11,6 +11,8 @@ type KindChange struct {
 	Verb ChangeVerb
 	// Sets lists the values that the verb sets. It is empty for the verbs Release and Delete.
 	Sets []string
+	// Adds lists the values of Sets that are lists of texts, to which a rule may add.
+	Adds []string
 	// Copies reports that the verb Delete can take a snapshot first.
 	Copies bool
 	// Holds lists the preconditions of rules (needs=…) that the plan of the change checks on a fresh read.
@@ -32,7 +34,9 @@ const (
 
 // changes returns the catalogue of changes. It is a function, and its parts are, so that binaries that do not use it do
 // not contain it.
-func changes() []KindChange { return slices.Concat(awsChanges(), azureChanges(), gcpChanges()) }
+func changes() []KindChange {
+	return slices.Concat(awsChanges(), awsSettings(), awsRemovals(), azureChanges(), gcpChanges())
+}
 
 // ChangeOf returns the change of a kind with a verb; false when there is none.
 func ChangeOf(kind string, verb ChangeVerb) (KindChange, bool) {
@@ -63,7 +67,7 @@ func IsChangeable(kind string) bool {
 // IsSnapshot reports whether resources of a type are snapshots: they wait longer for their deletion, and nothing
 // restores them.
 func IsSnapshot(kind string) bool {
-	return slices.Contains([]string{"aws-ebs-snapshot", "azure-snapshot", "gcp-snapshot"}, kind)
+	return slices.Contains([]string{"aws-ebs-snapshot", "aws-rds-snapshot", "azure-snapshot", "gcp-snapshot"}, kind)
 }
 
 // The words about changes that nothing gives back.

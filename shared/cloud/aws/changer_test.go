@@ -315,12 +315,15 @@ func TestChanger_AnInstanceIsResizedOnlyWhileThatLosesNothing(t *testing.T) {
 	i := tw.AddInstance(awstwin.Instance{
 		ID: awstwin.InstanceID(1), Region: changedRegion, Type: "m5.xlarge", State: "stopped",
 	})
+	tw.Describe(i.ID, nitroMachine)
+	tw.Hold("ec2:DescribeInstanceTypes", machineTypes)
 	for id, refused := range map[string]awstwin.Instance{
 		"must be stopped": {}, "Auto Scaling group g": {
 			State: "stopped", Tags: map[string]string{"aws:autoscaling:groupName": "g"},
 		},
 		"instance store": {State: "stopped", InstanceStore: true}, "Spot": {State: "stopped", SpotRequest: "sir-1"},
 	} {
+		refused.Type = "m5.xlarge"
 		refused.ID, refused.Region = awstwin.InstanceID(2), changedRegion
 		r := tw.AddInstance(refused)
 		want := cloud.Change{

@@ -21,8 +21,8 @@ func TestMeansOf_CountsTheRulesThatAreCarriedOut(t *testing.T) {
 			got[m.Verb]++
 		}
 	}
-	const want = "map[change-storage:25 delete:21 guard:14 release:3 resize:44 scale:9 schedule:30 set-lifecycle:8 " +
-		"setting:1 stop:40]"
+	const want = "map[change-storage:30 delete:31 guard:33 release:3 resize:77 scale:9 schedule:30 set-lifecycle:14 " +
+		"setting:4 stop:40]"
 	if text := fmt.Sprint(got); text != want {
 		t.Error(text)
 	}
@@ -30,7 +30,7 @@ func TestMeansOf_CountsTheRulesThatAreCarriedOut(t *testing.T) {
 
 func TestMeansOf_SaysWhyNot(t *testing.T) {
 	for id, want := range map[string]string{
-		"": "done by people", "aws-opensearch-gp2": "change-storage", "aws-asg-no-scaling-policy": "policy_count",
+		"": "done by people", "aws-cloudfront-price-class": "resize", "aws-asg-no-scaling-policy": "policy_count",
 	} {
 		r := rule.ByID(id)
 		if id != "" && r == nil {

@@ -19,8 +19,11 @@ import (
 // changeVerb is the type of the claim of a workflow on a resource whose values it sets: starts and stops wait for it.
 const changeVerb cloud.Verb = "change"
 
-// copyPatience is how long a snapshot may take.
-const copyPatience = 24 * time.Hour
+// copyPatience is how long a snapshot may take, and busyPatience how long a resource may be between two states.
+const (
+	copyPatience = 24 * time.Hour
+	busyPatience = 24 * time.Hour
+)
 
 // changing sets values of a resource, or removes it in several steps, by a cloud.Changer.
 type changing struct {
@@ -140,7 +143,8 @@ func (s *changing) look(ctx context.Context) (progress, error) {
 		return progress{broken: "validation: somebody has set its values to " + valuesText(now)}, nil
 	case now[cloud.CopyValue] == cloud.CopyFailed:
 		return progress{broken: "its snapshot has failed"}, nil
-	case waited < patience, now[cloud.CopyValue] == cloud.CopyPending && waited < copyPatience:
+	case waited < patience, now[cloud.CopyValue] == cloud.CopyPending && waited < copyPatience,
+		waited < busyPatience && s.isBusy(ctx):
 		return progress{}, nil
 	}
 	return progress{
@@ -148,6 +152,12 @@ func (s *changing) look(ctx context.Context) (progress, error) {
 			"its values are " + valuesText(now),
 		unchanged: s.t.Step == 0 && s.isAsBefore(now),
 	}, nil
+}
+
+// isBusy reports whether the provider is still changing the resource.
+func (s *changing) isBusy(ctx context.Context) bool {
+	d, err := s.changer.DescribeForChange(ctx, s.target())
+	return err == nil && d.Busy != ""
 }
 
 // isAsBefore reports whether values are those before the first step. Before it there is no mark.
@@ -208,13 +218,15 @@ func (s *changing) back(ctx context.Context, c remediation.Capture) (progress, e
 	}
 	asked, waited := !s.t.UndoneAt.IsZero(), s.r.Clock.Now().Sub(s.t.UndoneAt)
 	switch {
+	case d.Busy != "" && d.FreeAt.IsZero() && (!asked || waited < busyPatience):
+		return progress{waits: true}, nil // a change that is under way may still show the values before
 	case len(s.wanted(d, c.Before)) == 0:
 		return progress{reached: true}, nil
 	case !s.hasOwnValues(d):
 		return progress{
 			broken: "somebody else has set its values to " + valuesText(d.Values) + ": nothing was set",
 		}, nil
-	case d.Busy != "" && (!asked || waited < patience || !d.FreeAt.IsZero()):
+	case d.Busy != "" && !d.FreeAt.IsZero():
 		return progress{waits: true, until: d.FreeAt}, nil
 	case !asked || waited < undoAgain:
 		return progress{}, nil

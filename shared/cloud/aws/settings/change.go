@@ -156,9 +156,11 @@ func (k *change) choose(d cloud.Description, set cloud.Values) (chosen call, mor
 		if fixed {
 			continue
 		}
-		if more[v.Write], err = v.encode(set[name]); err != nil {
+		to, err := v.encode(set[name])
+		if err != nil {
 			return chosen, nil, err
 		}
+		more[v.Write] = given{to}
 	}
 	return chosen, more, nil
 }

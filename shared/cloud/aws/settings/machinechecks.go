@@ -82,7 +82,7 @@ func needsResizable(ctx context.Context, k *change, d cloud.Description, set clo
 func needsDrivers(ctx context.Context, k *change, i map[string]any, class string) error {
 	now := textOf(find(i, "instanceType"))
 	out, err := k.send(ctx, call{op: "ec2:DescribeInstanceTypes", in: params{
-		"InstanceType.1": now, "InstanceType.2": class,
+		"InstanceType.1": now, "InstanceType.2": given{class},
 	}}, scope{}, nil)
 	if err != nil {
 		return err

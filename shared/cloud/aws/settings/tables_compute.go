@@ -35,10 +35,12 @@ func computeKinds() []kind {
 			}}}},
 			values: []value{shared("createVolumePermission", "group", map[string]call{
 				"false": {op: "ec2:ModifySnapshotAttribute", in: params{
-					"SnapshotId": "{name}", "CreateVolumePermission.Remove.1.Group": "all",
+					"SnapshotId": "{name}", "Attribute": "createVolumePermission", "OperationType": "remove",
+					"UserGroup.1": "all",
 				}},
 				"true": {op: "ec2:ModifySnapshotAttribute", in: params{
-					"SnapshotId": "{name}", "CreateVolumePermission.Add.1.Group": "all",
+					"SnapshotId": "{name}", "Attribute": "createVolumePermission", "OperationType": "add",
+					"UserGroup.1": "all",
 				}},
 			})},
 		},

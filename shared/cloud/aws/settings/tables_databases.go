@@ -132,7 +132,7 @@ func needsOfferedClass(ctx context.Context, k *change, d cloud.Description, set 
 	}
 	out, err := k.send(ctx, call{op: "rds:DescribeOrderableDBInstanceOptions", in: params{
 		"Engine": "{.Engine}", "EngineVersion": "{.EngineVersion}", "LicenseModel": "{.LicenseModel}",
-		"DBInstanceClass": class,
+		"DBInstanceClass": given{class},
 	}}, scope{k.parts, doc, doc}, nil)
 	if err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 
 // variable is a place in a template: {name} is a part of the resource's UID, {.Path} a value of its present definition,
 // {was.Path} one of its definition before the change.
-var variable = regexp.MustCompile(`\{[^{}]*\}`)
+var variable = regexp.MustCompile(`\{[\w.]+\}`)
 
 // scope is what the variables of a template stand for.
 type scope struct {
@@ -42,6 +42,8 @@ func (s scope) text(template string) string {
 // fill fills the texts in a parameter. A text that is one variable becomes the value itself, nil if there is none.
 func (s scope) fill(v any) any {
 	switch v := v.(type) {
+	case given:
+		return v.value
 	case string:
 		if variable.FindString(v) == v && v != "" {
 			return s.value(v)
@@ -64,6 +66,9 @@ func (s scope) fill(v any) any {
 	}
 	return v
 }
+
+// given is a value of a request: it is sent as it is, whatever is in it.
+type given struct{ value any }
 
 // params are the parameters of a call by their paths. Of a form, the paths are the complete names.
 type params map[string]any

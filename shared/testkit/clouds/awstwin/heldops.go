@@ -62,9 +62,9 @@ var heldMachines = map[string]heldOp{
 	},
 	"ec2:ModifySnapshotAttribute": {
 		on: "ec2:DescribeSnapshotAttribute", is: map[string]string{"SnapshotId": "snapshotId"},
-		sets: map[string]string{
-			"CreateVolumePermission.Add.1.Group":        "createVolumePermission[].group",
-			"CreateVolumePermission.Remove.1.Group=all": "createVolumePermission[].group=",
+		ignores: []string{"Attribute", "UserGroup.1"}, sets: map[string]string{
+			"OperationType=add":    "createVolumePermission[].group=all",
+			"OperationType=remove": "createVolumePermission[].group=",
 		},
 	},
 	"ec2:ModifyImageAttribute": {

@@ -218,7 +218,7 @@ func (s *changing) back(ctx context.Context, c remediation.Capture) (progress, e
 	}
 	asked, waited := !s.t.UndoneAt.IsZero(), s.r.Clock.Now().Sub(s.t.UndoneAt)
 	switch {
-	case d.Busy != "" && d.FreeAt.IsZero() && (!asked || waited < busyPatience):
+	case isUnderWay(d) && (!asked || waited < busyPatience):
 		return progress{waits: true}, nil // a change that is under way may still show the values before
 	case len(s.wanted(d, c.Before)) == 0:
 		return progress{reached: true}, nil
@@ -226,7 +226,7 @@ func (s *changing) back(ctx context.Context, c remediation.Capture) (progress, e
 		return progress{
 			broken: "somebody else has set its values to " + valuesText(d.Values) + ": nothing was set",
 		}, nil
-	case d.Busy != "" && !d.FreeAt.IsZero():
+	case !d.FreeAt.IsZero():
 		return progress{waits: true, until: d.FreeAt}, nil
 	case !asked || waited < undoAgain:
 		return progress{}, nil
@@ -237,6 +237,9 @@ func (s *changing) back(ctx context.Context, c remediation.Capture) (progress, e
 		broken: "it had no effect for " + patience.String() + ": its values are " + valuesText(d.Values),
 	}, nil
 }
+
+// isUnderWay reports whether a provider is changing a resource. One that only rests after a change is not.
+func isUnderWay(d cloud.Description) bool { return d.Busy != "" && d.FreeAt.IsZero() }
 
 // hasOwnValues reports whether each changed value of a resource is the one before or after the change.
 func (s *changing) hasOwnValues(d cloud.Description) bool {

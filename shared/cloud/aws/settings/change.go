@@ -132,24 +132,24 @@ func (k *change) Set(ctx context.Context, d cloud.Description, c cloud.ChangeCal
 			return err
 		}
 	}
-	chosen, more, err := k.choose(d, c.Set)
+	chosen, err := k.choose(d, c.Set)
 	if err != nil {
 		return err
 	}
-	return k.write(ctx, chosen, s, more)
+	return k.write(ctx, chosen, s)
 }
 
-// choose returns the call that sets all of the values, and the parameters with the values.
-func (k *change) choose(d cloud.Description, set cloud.Values) (chosen call, more params, err error) {
-	more, chosen.in = params{}, params{}
+// choose returns the call that sets all of the values, with their parameters.
+func (k *change) choose(d cloud.Description, set cloud.Values) (call, error) {
+	chosen, values := call{in: params{}}, params{}
 	for _, name := range slices.Sorted(maps.Keys(set)) {
 		v, known := k.value(name)
 		if !known {
-			return chosen, nil, cloud.ErrInvalid("%.40q is no value that %s sets", name, k.of.Call)
+			return call{}, cloud.ErrInvalid("%.40q is no value that %s sets", name, k.of.Call)
 		}
 		c, fixed := v.callFor(d.Values[name], set[name])
 		if chosen.op != "" && chosen.op != c.op {
-			return chosen, nil, cloud.ErrUnsupported("%s sets no other values beside %s", chosen.op, name)
+			return call{}, cloud.ErrUnsupported("%s sets no other values beside %s", chosen.op, name)
 		}
 		chosen.op, chosen.http = c.op, c.http
 		maps.Copy(chosen.in, c.in)
@@ -158,11 +158,12 @@ func (k *change) choose(d cloud.Description, set cloud.Values) (chosen call, mor
 		}
 		to, err := v.encode(set[name])
 		if err != nil {
-			return chosen, nil, err
+			return call{}, err
 		}
-		more[v.Write] = given{to}
+		values[v.Write] = given{to}
 	}
-	return chosen, more, nil
+	maps.Copy(chosen.in, values)
+	return chosen, nil
 }
 
 // callFor returns the call that sets a value, and whether it needs no value.

@@ -50,7 +50,7 @@ func needsNoOldTokens(ctx context.Context, k *change, d cloud.Description, set c
 		}
 	}
 	if len(counts) < tokenDays {
-		return cloud.ErrUnsupported("CloudWatch has counted the use of IMDSv1 on %d days, not on %d: wait for the others",
+		return cloud.ErrUnsupported("CloudWatch has counted the use of IMDSv1 on %d days, not on %d: wait for them",
 			len(counts), tokenDays)
 	}
 	return nil
@@ -83,7 +83,7 @@ func needsDrivers(ctx context.Context, k *change, i map[string]any, class string
 	now := textOf(find(i, "instanceType"))
 	out, err := k.send(ctx, call{op: "ec2:DescribeInstanceTypes", in: params{
 		"InstanceType.1": now, "InstanceType.2": given{class},
-	}}, scope{}, nil)
+	}}, scope{})
 	if err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func BootedBy(ctx context.Context, at resource.Place, volume string) (string, er
 	p := place{at: at}
 	out, err := p.send(ctx, call{op: "ec2:DescribeInstances", in: params{
 		"Filter.1.Name": "block-device-mapping.volume-id", "Filter.1.Value.1": volume,
-	}}, scope{}, nil)
+	}}, scope{})
 	if err != nil {
 		return "", err
 	}

@@ -3,6 +3,7 @@ package settings
 import (
 	"context"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -28,7 +29,7 @@ func (k *place) readAll(ctx context.Context, reads []read) (map[string]any, erro
 		if r.needs != "" && textOf(find(doc, r.needs)) == "" {
 			return nil, cloud.ErrUnsupported("it has no %s: change it by hand", r.needs)
 		}
-		out, err := k.send(ctx, r.call, scope{k.parts, doc, doc}, nil)
+		out, err := k.send(ctx, r.call, scope{k.parts, doc, doc})
 		if r.none != "" && cloud.CodeOf(err) == r.none {
 			continue
 		}
@@ -47,9 +48,9 @@ func (k *place) readAll(ctx context.Context, reads []read) (map[string]any, erro
 	return doc, nil
 }
 
-// send makes a call that reads. more are parameters beside those of the call.
-func (k *place) send(ctx context.Context, c call, s scope, more params) (wire.Document, error) {
-	out, err := k.ask(ctx, c, s, more, false)
+// send makes a call that reads.
+func (k *place) send(ctx context.Context, c call, s scope) (wire.Document, error) {
+	out, err := k.ask(ctx, c, s, false)
 	if err != nil {
 		return nil, err
 	}
@@ -57,20 +58,15 @@ func (k *place) send(ctx context.Context, c call, s scope, more params) (wire.Do
 }
 
 // write makes a call that changes something. Its answer is not read: some operations have none.
-func (k *place) write(ctx context.Context, c call, s scope, more params) error {
-	_, err := k.ask(resource.WriteOnce(ctx), c, s, more, true)
+func (k *place) write(ctx context.Context, c call, s scope) error {
+	_, err := k.ask(resource.WriteOnce(ctx), c, s, true)
 	return err
 }
 
-func (k *place) ask(ctx context.Context, c call, s scope, more params, writes bool) (*wire.Document, error) {
+func (k *place) ask(ctx context.Context, c call, s scope, writes bool) (*wire.Document, error) {
 	name, op, _ := strings.Cut(c.op, ":")
 	service := services[name]
-	all := maps.Clone(c.in)
-	if all == nil {
-		all = params{}
-	}
-	maps.Copy(all, more)
-	p := &wire.Params{Body: s.fillIn(all, isForm(service))}
+	p := &wire.Params{Body: s.fillIn(c.in, isForm(service))}
 	o := wire.Operation{Name: op, NoResult: writes}
 	if c.http != "" {
 		k.route(c, s, &o, p)
@@ -84,7 +80,7 @@ func (k *place) route(c call, s scope, o *wire.Operation, p *wire.Params) {
 	var path, query string
 	o.Method, path, _ = strings.Cut(c.http, " ")
 	o.URI, query, _ = strings.Cut(path, "?")
-	o.Body = o.Method != "GET" && o.Method != "DELETE"
+	o.Body = o.Method != http.MethodGet && o.Method != http.MethodDelete
 	p.Labels, p.Query = map[string]string{}, map[string]string{}
 	for _, label := range variable.FindAllString(o.URI, -1) {
 		name := strings.Trim(label, "{}")

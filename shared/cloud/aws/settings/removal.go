@@ -99,7 +99,7 @@ func (k *removing) usersIn(ctx context.Context, doc map[string]any) ([]string, e
 	for _, u := range k.users {
 		from := doc
 		if u.by.op != "" {
-			answer, err := k.send(ctx, u.by, scope{k.parts, doc, doc}, nil)
+			answer, err := k.send(ctx, u.by, scope{k.parts, doc, doc})
 			if err != nil {
 				return nil, err
 			}
@@ -136,5 +136,5 @@ func (k *removing) Set(ctx context.Context, _ cloud.Description, c cloud.ChangeC
 	case c.Set[cloud.ExistsValue] != "false":
 		made = *k.restore
 	}
-	return k.write(ctx, made, scope{parts: k.parts}, nil)
+	return k.write(ctx, made, scope{parts: k.parts})
 }

@@ -116,7 +116,7 @@ func networkRemovals() []removal {
 func balancerUsers(ctx context.Context, p *place) ([]string, error) {
 	own := params{"LoadBalancerArn": "{arn}"}
 	s := scope{parts: p.parts}
-	listeners, err := p.send(ctx, call{op: "elasticloadbalancing:DescribeListeners", in: own}, s, nil)
+	listeners, err := p.send(ctx, call{op: "elasticloadbalancing:DescribeListeners", in: own}, s)
 	if err != nil {
 		return nil, err
 	}
@@ -127,14 +127,14 @@ func balancerUsers(ctx context.Context, p *place) ([]string, error) {
 			out = append(out, "listener "+textOf(find(l, "Port"))+" ("+kind+")")
 		}
 	}
-	groups, err := p.send(ctx, call{op: "elasticloadbalancing:DescribeTargetGroups", in: own}, s, nil)
+	groups, err := p.send(ctx, call{op: "elasticloadbalancing:DescribeTargetGroups", in: own}, s)
 	if err != nil {
 		return nil, err
 	}
 	for _, group := range textsOf(find(map[string]any(groups), "TargetGroups"), "TargetGroupArn") {
 		health, err := p.send(ctx, call{op: "elasticloadbalancing:DescribeTargetHealth", in: params{
 			"TargetGroupArn": group,
-		}}, s, nil)
+		}}, s)
 		if err != nil {
 			return nil, err
 		}

@@ -2,6 +2,7 @@ package settings
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"lamplighter.dev/shared/cloud"
@@ -30,7 +31,8 @@ func clusterKinds() []kind {
 	}
 	return []kind{
 		{
-			typeOf: "aws-elasticache", uid: "cluster:{name}", state: "Status", ready: "available", check: needsAllowedType,
+			typeOf: "aws-elasticache", uid: "cluster:{name}", state: "Status", ready: "available",
+			check: needsAllowedType,
 			reads: []read{
 				{
 					call{op: "elasticache:DescribeCacheClusters", in: params{"CacheClusterId": "{name}"}},
@@ -92,11 +94,10 @@ func clusterKinds() []kind {
 
 const moved = "AWS moves the data to new nodes, which takes hours; the undo takes as long"
 
+// plus adds a parameter to a call.
 func plus(c call, path string, v any) call {
 	in := params{path: v}
-	for name, is := range c.in {
-		in[name] = is
-	}
+	maps.Copy(in, c.in)
 	c.in = in
 	return c
 }
@@ -114,7 +115,7 @@ func needsAllowedType(ctx context.Context, k *change, d cloud.Description, set c
 	}
 	out, err := k.send(ctx, call{op: "elasticache:ListAllowedNodeTypeModifications", in: params{
 		"ReplicationGroupId": "{.ReplicationGroupId}",
-	}}, scope{k.parts, doc, doc}, nil)
+	}}, scope{k.parts, doc, doc})
 	if err != nil {
 		return err
 	}

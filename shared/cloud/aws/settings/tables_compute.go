@@ -90,8 +90,8 @@ func functions() kind {
 		},
 		values: []value{
 			limited(setBy(configure, number("memory_mb", "MemorySize", "MemorySize")), latestOnly),
-			limited(setBy(configure, or(number("ephemeral_mb", "EphemeralStorage.Size", "EphemeralStorage.Size"), "512")),
-				latestOnly),
+			limited(setBy(configure,
+				or(number("ephemeral_mb", "EphemeralStorage.Size", "EphemeralStorage.Size"), "512")), latestOnly),
 			limited(setBy(configure, number("timeout_s", "Timeout", "Timeout")), latestOnly),
 			switched(or(number("reserved_concurrency", "ReservedConcurrentExecutions", "ReservedConcurrentExecutions"),
 				"none"), map[string]call{

@@ -106,12 +106,8 @@ func shared(path, field string, calls map[string]call) value {
 
 // withMaximum sends the present maximum beside a new minimum.
 func withMaximum(c call) call {
-	in := params{"ServerlessV2ScalingConfiguration.MaxCapacity": "{.ServerlessV2ScalingConfiguration.MaxCapacity}"}
-	for path, v := range c.in {
-		in[path] = v
-	}
-	c.in = in
-	return c
+	const maximum = "ServerlessV2ScalingConfiguration.MaxCapacity"
+	return plus(c, maximum, "{."+maximum+"}")
 }
 
 // className matches the classes of databases.
@@ -133,7 +129,7 @@ func needsOfferedClass(ctx context.Context, k *change, d cloud.Description, set 
 	out, err := k.send(ctx, call{op: "rds:DescribeOrderableDBInstanceOptions", in: params{
 		"Engine": "{.Engine}", "EngineVersion": "{.EngineVersion}", "LicenseModel": "{.LicenseModel}",
 		"DBInstanceClass": given{class},
-	}}, scope{k.parts, doc, doc}, nil)
+	}}, scope{k.parts, doc, doc})
 	if err != nil {
 		return err
 	}

@@ -21,10 +21,12 @@ func storageKinds() []kind {
 			typeOf: "aws-efs", uid: "file-system/{name}", state: "LifeCycleState", ready: "available",
 			reads: []read{
 				{call: call{
-					op: "elasticfilesystem:DescribeFileSystems", http: "GET /2015-02-01/file-systems?FileSystemId={name}",
+					op:   "elasticfilesystem:DescribeFileSystems",
+					http: "GET /2015-02-01/file-systems?FileSystemId={name}",
 				}, at: "FileSystems"},
 				{call: call{
-					op: "elasticfilesystem:DescribeLifecycleConfiguration", http: "GET " + files + "/lifecycle-configuration",
+					op:   "elasticfilesystem:DescribeLifecycleConfiguration",
+					http: "GET " + files + "/lifecycle-configuration",
 				}},
 				{call: call{
 					op: "elasticfilesystem:DescribeBackupPolicy", http: "GET " + files + "/backup-policy",
@@ -61,7 +63,7 @@ func storageKinds() []kind {
 			},
 			values: []value{
 				setBy(call{op: "ecr:PutImageScanningConfiguration", in: params{"repositoryName": "{name}"}},
-					flag("scan_on_push", "imageScanningConfiguration.scanOnPush", "imageScanningConfiguration.scanOnPush")),
+					flag("scan_on_push", scanning, scanning)),
 				limited(value{Value: text("lifecycle", "lifecyclePolicyText", ""), present: true, calls: map[string]call{
 					"true": {op: "ecr:PutLifecyclePolicy", in: params{
 						"repositoryName": "{name}", "lifecyclePolicyText": oldUntagged,
@@ -83,6 +85,8 @@ func storageKinds() []kind {
 		},
 	}
 }
+
+const scanning = "imageScanningConfiguration.scanOnPush"
 
 // oldUntagged is the lifecycle policy of a repository that has none.
 const oldUntagged = `{"rules":[{"rulePriority":1,"description":"Untagged images of more than 30 days",` +

@@ -93,14 +93,7 @@ func tableKinds() []kind {
 const fewerUnits = "AWS lowers the units of a table only some times in a day"
 
 // named adds the name of the table to a call.
-func named(c call) call {
-	in := params{"TableName": "{name}"}
-	for path, v := range c.in {
-		in[path] = v
-	}
-	c.in = in
-	return c
-}
+func named(c call) call { return plus(c, "TableName", "{name}") }
 
 // needsNoIndexes refuses another billing mode for a table with indexes: each of them has units of its own.
 func needsNoIndexes(_ context.Context, _ *change, d cloud.Description, set cloud.Values) error {

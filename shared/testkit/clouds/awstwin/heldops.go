@@ -19,7 +19,8 @@ var heldRoutes = []route{
 		"/2015-02-01/file-systems/{FileSystemId}/lifecycle-configuration"),
 	routeTo("elasticfilesystem", "PUT", "PutLifecycleConfiguration",
 		"/2015-02-01/file-systems/{FileSystemId}/lifecycle-configuration"),
-	routeTo("elasticfilesystem", "GET", "DescribeBackupPolicy", "/2015-02-01/file-systems/{FileSystemId}/backup-policy"),
+	routeTo("elasticfilesystem", "GET", "DescribeBackupPolicy",
+		"/2015-02-01/file-systems/{FileSystemId}/backup-policy"),
 	routeTo("elasticfilesystem", "PUT", "PutBackupPolicy", "/2015-02-01/file-systems/{FileSystemId}/backup-policy"),
 	routeTo("eks", "POST", "UpdateClusterConfig", "/clusters/{name}/update-config"),
 	routeTo("apigateway", "GET", "GetStage", "/restapis/{restApiId}/stages/{stageName}"),
@@ -127,8 +128,8 @@ var heldDatabases = map[string]heldOp{
 		on: "rds:DescribeDBClusters", is: map[string]string{"DBClusterIdentifier": heldCluster + "DBClusterIdentifier"},
 		ignores: []string{"ApplyImmediately"}, sets: map[string]string{
 			"DeletionProtection": heldCluster + "DeletionProtection", "StorageType": heldCluster + "StorageType",
-			"ServerlessV2ScalingConfiguration.MinCapacity": heldCluster + "ServerlessV2ScalingConfiguration.MinCapacity",
-			"ServerlessV2ScalingConfiguration.MaxCapacity": heldCluster + "ServerlessV2ScalingConfiguration.MaxCapacity",
+			heldServerless + "MinCapacity": heldCluster + heldServerless + "MinCapacity",
+			heldServerless + "MaxCapacity": heldCluster + heldServerless + "MaxCapacity",
 		},
 	},
 	"rds:ModifyDBSnapshotAttribute": {
@@ -165,10 +166,12 @@ var heldDatabases = map[string]heldOp{
 }
 
 const (
-	heldStream    = "StreamDescriptionSummary."
-	heldCluster   = "DBClusters.DBCluster."
-	heldWarehouse = "Clusters.Cluster."
-	heldShares    = "DBSnapshotAttributesResult.DBSnapshotAttributes.DBSnapshotAttribute.AttributeValues.AttributeValue"
+	heldStream  = "StreamDescriptionSummary."
+	heldCluster = "DBClusters.DBCluster."
+
+	heldServerless = "ServerlessV2ScalingConfiguration."
+	heldWarehouse  = "Clusters.Cluster."
+	heldShares     = "DBSnapshotAttributesResult.DBSnapshotAttributes.DBSnapshotAttribute.AttributeValues.AttributeValue"
 )
 
 var heldRetention = heldOp{

@@ -147,7 +147,7 @@ var heldServices = map[string]heldOp{
 			patches, _ := params["patchOperations"].([]any)
 			for _, patch := range patches {
 				p, _ := patch.(map[string]any)
-				to := any(p["value"])
+				to := p["value"]
 				if p["path"] == "/cacheClusterEnabled" {
 					to = p["value"] == "true"
 				}

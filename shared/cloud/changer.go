@@ -78,6 +78,9 @@ func (v Values) Own() Values {
 // Carried is a wanted value that the kind computes: what the storage can do now.
 const Carried = "@carried"
 
+// Added begins a wanted value that is added to the present one, a list of texts with commas between them.
+const Added = "+"
+
 // Description is a resource as a Changer reads it: never from an index, always from the provider's own read.
 type Description struct {
 	Values     Values

@@ -13,6 +13,8 @@ type KindChange struct {
 	Sets []string
 	// Takes lists the values of Sets that are lists from which rules take words: they want Taken before the words.
 	Takes []string
+	// Adds lists the values of Sets that are lists of texts, to which a rule may add.
+	Adds []string
 	// Copies reports that the verb Delete can take a snapshot first.
 	Copies bool
 	// Kept names what keeps the data of a deleted resource if no snapshot does. The step StepCopy checks it.
@@ -37,7 +39,7 @@ const (
 // changes returns the catalogue of changes. It is a function, and its parts are, so that binaries that do not use it do
 // not contain it.
 func changes() []KindChange {
-	return slices.Concat(awsChanges(), azureChanges(), gcpChanges(), kubernetesChanges())
+	return slices.Concat(awsChanges(), awsSettings(), awsRemovals(), azureChanges(), gcpChanges(), kubernetesChanges())
 }
 
 // ChangeOf returns the change of a kind with a verb; false when there is none.
@@ -80,7 +82,7 @@ func IsChangeable(kind string) bool {
 // IsSnapshot reports whether resources of a type are snapshots: they wait longer for their deletion, and nothing
 // restores them.
 func IsSnapshot(kind string) bool {
-	return slices.Contains([]string{"aws-ebs-snapshot", "azure-snapshot", "gcp-snapshot"}, kind)
+	return slices.Contains([]string{"aws-ebs-snapshot", "aws-rds-snapshot", "azure-snapshot", "gcp-snapshot"}, kind)
 }
 
 // HasUndo reports whether something gives the change back after it was made.

@@ -5,10 +5,12 @@ func awsChanges() []KindChange {
 	return []KindChange{
 		{
 			Type: "aws-ebs", Verb: ChangeStorage, Sets: []string{"volume_type", "iops", "throughput_mibps"},
-			Call: "ec2:ModifyVolume",
-			Undo: "ec2:ModifyVolume sets the values before, 6 hours after the change at the earliest",
+			Call:  "ec2:ModifyVolume",
+			Undo:  "ec2:ModifyVolume sets the values before, 6 hours after the change at the earliest",
+			Holds: []string{"data_volume"},
 			Needs: []string{
-				"ec2:DescribeSnapshots", "ec2:DescribeVolumes", "ec2:DescribeVolumesModifications", "ec2:ModifyVolume",
+				"ec2:DescribeInstances", "ec2:DescribeSnapshots", "ec2:DescribeVolumes", "ec2:DescribeVolumesModifications",
+				"ec2:ModifyVolume",
 			},
 		},
 		{
@@ -37,11 +39,10 @@ func awsChanges() []KindChange {
 		},
 		{
 			Type: AWSEC2, Verb: Resize, Sets: []string{"class"}, Call: "ec2:ModifyInstanceAttribute",
-			Undo:  "ec2:ModifyInstanceAttribute sets the type before",
-			Needs: []string{"ec2:DescribeInstances", "ec2:ModifyInstanceAttribute"},
+			Undo: "ec2:ModifyInstanceAttribute sets the type before", Holds: []string{"drivers"},
+			Needs: []string{"ec2:DescribeInstances", "ec2:DescribeInstanceTypes", "ec2:ModifyInstanceAttribute"},
 		},
 		rdsSet(ChangeStorage, "storage_type", "iops", "max_allocated_gb"),
-		rdsSet(Resize, "multi_az"),
 		rdsSet(SetLifecycle, "backup_days", "insights_days"),
 		rdsSet(Guard, "multi_az", "backup_days", "deletion_protection", "auto_minor"),
 	}

@@ -19,8 +19,11 @@ import (
 // changeVerb is the type of the claim of a workflow on a resource whose values it sets: starts and stops wait for it.
 const changeVerb cloud.Verb = "change"
 
-// copyPatience is how long a snapshot may take.
-const copyPatience = 24 * time.Hour
+// copyPatience is how long a snapshot may take, and busyPatience how long a resource may be between two states.
+const (
+	copyPatience = 24 * time.Hour
+	busyPatience = 24 * time.Hour
+)
 
 // rolloutPatience is how long the pods of a changed workload may take to be replaced.
 const rolloutPatience = time.Hour
@@ -151,7 +154,8 @@ func (s *changing) look(ctx context.Context) (progress, error) {
 	case now[cloud.RolloutValue] == cloud.RolloutFailed:
 		return progress{broken: "its new pods did not become available: the rollout has failed"}, nil
 	case waited < patience, now[cloud.CopyValue] == cloud.CopyPending && waited < copyPatience,
-		now[cloud.RolloutValue] == cloud.RolloutProgressing && waited < rolloutPatience:
+		now[cloud.RolloutValue] == cloud.RolloutProgressing && waited < rolloutPatience,
+		waited < busyPatience && s.isBusy(ctx):
 		return progress{}, nil
 	}
 	return progress{
@@ -159,6 +163,12 @@ func (s *changing) look(ctx context.Context) (progress, error) {
 			"its values are " + valuesText(now),
 		unchanged: s.t.Step == 0 && s.isAsBefore(now),
 	}, nil
+}
+
+// isBusy reports whether the provider is still changing the resource.
+func (s *changing) isBusy(ctx context.Context) bool {
+	d, err := s.changer.DescribeForChange(ctx, s.target())
+	return err == nil && d.Busy != ""
 }
 
 // isAsBefore reports whether values are those before the first step. Before it there is no mark.
@@ -229,13 +239,15 @@ func (s *changing) back(ctx context.Context, c remediation.Capture) (progress, e
 	}
 	asked, waited := !s.t.UndoneAt.IsZero(), s.r.Clock.Now().Sub(s.t.UndoneAt)
 	switch {
+	case isUnderWay(d) && (!asked || waited < busyPatience):
+		return progress{waits: true}, nil // a change that is under way may still show the values before
 	case len(s.wanted(d, c.Before)) == 0:
 		return progress{reached: true}, nil
 	case !s.hasOwnValues(d):
 		return progress{
 			broken: "somebody else has set its values to " + valuesText(d.Values) + ": nothing was set",
 		}, nil
-	case d.Busy != "" && (!asked || waited < patience || !d.FreeAt.IsZero()):
+	case !d.FreeAt.IsZero():
 		return progress{waits: true, until: d.FreeAt}, nil
 	case !asked || waited < undoAgain:
 		return progress{}, nil
@@ -246,6 +258,9 @@ func (s *changing) back(ctx context.Context, c remediation.Capture) (progress, e
 		broken: "it had no effect for " + patience.String() + ": its values are " + valuesText(d.Values),
 	}, nil
 }
+
+// isUnderWay reports whether a provider is changing a resource. One that only rests after a change is not.
+func isUnderWay(d cloud.Description) bool { return d.Busy != "" && d.FreeAt.IsZero() }
 
 // hasOwnValues reports whether each changed value of a resource is the one before or after the change.
 func (s *changing) hasOwnValues(d cloud.Description) bool {

@@ -259,6 +259,22 @@ func TestChanger_ALostReplyIsNotRepeated(t *testing.T) {
 	reached(t, c, call)
 }
 
+// A write that AWS throttles has no effect, so it is made again.
+func TestChanger_AThrottledWriteIsMadeAgain(t *testing.T) {
+	tw, c := changedCloud(t)
+	want := changeOf("aws-ebs-snapshot", cloud.Delete, "snapshot/snap-1", cloud.StepSelf)
+	tw.AddFault(awstwin.Fault{
+		Op: "ec2:DeleteSnapshot", Code: "RequestLimitExceeded", Message: "Request limit exceeded.", Status: 503, Times: 2,
+	})
+	call := cloud.ChangeCall{Change: want, Set: cloud.Values{cloud.ExistsValue: "false"}}
+	if err := c.ApplyChange(t.Context(), call); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(tw.Calls("ec2:DeleteSnapshot")); n != 3 {
+		t.Errorf("%d calls", n)
+	}
+}
+
 func TestChanger_ADeniedCallIsDenied(t *testing.T) {
 	tw, c := changedCloud(t)
 	tw.Refuse = func(op string) bool { return op == "ec2:ReleaseAddress" }
@@ -315,12 +331,15 @@ func TestChanger_AnInstanceIsResizedOnlyWhileThatLosesNothing(t *testing.T) {
 	i := tw.AddInstance(awstwin.Instance{
 		ID: awstwin.InstanceID(1), Region: changedRegion, Type: "m5.xlarge", State: "stopped",
 	})
+	tw.Describe(i.ID, nitroMachine)
+	tw.Hold("ec2:DescribeInstanceTypes", machineTypes)
 	for id, refused := range map[string]awstwin.Instance{
 		"must be stopped": {}, "Auto Scaling group g": {
 			State: "stopped", Tags: map[string]string{"aws:autoscaling:groupName": "g"},
 		},
 		"instance store": {State: "stopped", InstanceStore: true}, "Spot": {State: "stopped", SpotRequest: "sir-1"},
 	} {
+		refused.Type = "m5.xlarge"
 		refused.ID, refused.Region = awstwin.InstanceID(2), changedRegion
 		r := tw.AddInstance(refused)
 		want := cloud.Change{

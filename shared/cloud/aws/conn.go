@@ -223,7 +223,7 @@ func (c *conn) elsewhere(uid, region string) bool {
 		return false
 	}
 	f := strings.SplitN(uid, ":", 6)
-	return len(f) < 6 || f[3] != region || (c.account.NativeID != "" && f[4] != c.account.NativeID)
+	return len(f) < 6 || f[3] != region || (c.account.NativeID != "" && f[4] != "" && f[4] != c.account.NativeID)
 }
 
 var _ cloud.IdentityTokens = (*Provider)(nil)

@@ -69,7 +69,7 @@ func (k *nodeChange) describe(h history) cloud.Description {
 		}
 	}
 	for _, name := range k.of.Sets { // a value may be no fact, or be written in other words than its fact
-		if text, is := set[name]; is {
+		if text, is := set[name]; is || values[name] == "" {
 			values[name] = text
 		}
 	}
@@ -98,9 +98,11 @@ func dependentsOf(facts cloud.Facts) []string {
 	return nil
 }
 
-// factText returns a fact as a value; false for a list or a time.
+// factText returns a fact as a value; false for a time.
 func factText(v any) (string, bool) {
 	switch v := v.(type) {
+	case []string:
+		return strings.Join(v, ","), true
 	case string:
 		return v, true
 	case bool:
@@ -122,9 +124,27 @@ func (k *nodeChange) Complete(_ context.Context, d cloud.Description, want cloud
 			return nil, nil, cloud.ErrInvalid("%.40q is no value that %s sets", name, k.of.Call)
 		case v == cloud.Carried:
 			set[name] = d.Values[name]
+		case slices.Contains(k.of.Adds, name):
+			set[name] = added(d.Values[name], v)
 		}
 	}
 	return set, nil, nil
+}
+
+// added returns a list with the texts of a wanted value that begins with cloud.Added; another value stays.
+func added(now, want string) string {
+	more, adds := strings.CutPrefix(want, cloud.Added)
+	if !adds {
+		return want
+	}
+	all := append(splitList(now), splitList(more)...)
+	slices.Sort(all)
+	return strings.Join(slices.Compact(all), ",")
+}
+
+// splitList returns the texts of a list with commas between them.
+func splitList(text string) []string {
+	return strings.FieldsFunc(text, func(c rune) bool { return c == ',' })
 }
 
 // Set makes one call. Nothing restores a deleted snapshot.
@@ -175,6 +195,8 @@ func applyValues(r *cloud.Resource, set map[string]string) {
 		switch was := r.Facts[name].(type) {
 		case string:
 			r.Facts[name] = text
+		case []string:
+			r.Facts[name] = splitList(text)
 		case bool:
 			r.Facts[name] = text == "true"
 		case float64:

@@ -3,6 +3,7 @@ package simulated
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"testing"
 
 	"lamplighter.dev/shared/cloud"
@@ -45,7 +46,11 @@ func TestChanger_MakesAndGivesBackEachChangeOfTheCatalogue(t *testing.T) {
 func wantedOf(of cloud.KindChange) []cloud.Values {
 	out := []cloud.Values{}
 	for _, name := range of.Sets {
-		out = append(out, cloud.Values{name: "17"})
+		text := "17"
+		if slices.Contains(of.Adds, name) {
+			text = cloud.Added + "audit"
+		}
+		out = append(out, cloud.Values{name: text})
 	}
 	if of.Verb == cloud.Delete && !cloud.IsSnapshot(of.Type) {
 		out = append(out, nil)

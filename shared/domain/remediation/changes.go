@@ -62,6 +62,7 @@ func settingsProblem(r *rule.Rule, of *cloud.KindChange) string {
 		case !slices.Contains(of.Sets, s.Name):
 			return "it sets " + s.Name + ", which is not changed for " + of.Type
 		case s.Op == "-=" && s.Value.Kind == rule.Literal && slices.Contains(of.Takes, s.Name):
+		case s.Op == "+=" && slices.Contains(of.Adds, s.Name):
 		case s.Op != "=":
 			return "it adds to " + s.Name + ", which is not carried out"
 		case s.Value.Kind == rule.FromOrg:
@@ -110,7 +111,9 @@ func ValuesOf(r *rule.Rule, seen Observed, parameters map[string]string) (cloud.
 		if err != nil {
 			return nil, err
 		}
-		out[s.Name] = text
+		if out[s.Name] = text; s.Op == "+=" {
+			out[s.Name] = cloud.Added + text
+		}
 	}
 	return out, nil
 }

@@ -45,7 +45,7 @@ func TestValuesOf_TakesTheRulesTheEvidencesAndTheRequestsValues(t *testing.T) {
 
 func TestMeansOf_LeavesRemovalsThatNoReadProvesToPeople(t *testing.T) {
 	for id, says := range map[string]string{
-		"aws-ebs-idle": "metrics", "azure-loadbalancer-idle": "metrics", "aws-ebs-cold-hdd-fit": "data_volume",
+		"aws-ebs-idle": "metrics", "azure-loadbalancer-idle": "metrics", "aws-rds-public": "unused_access",
 		"azure-disk-on-stopped-vm": "later", "aws-eip-on-stopped-instance": "detach",
 		"aws-eip-on-detached-interface": "attached", "gcp-firewall-open-all": "unused_access",
 	} {
@@ -53,6 +53,15 @@ func TestMeansOf_LeavesRemovalsThatNoReadProvesToPeople(t *testing.T) {
 		if m := MeansOf(r, r.Provider, r.Type); m.Executable || !strings.Contains(m.Why, says) {
 			t.Errorf("%s: %+v, want %q", id, m, says)
 		}
+	}
+}
+
+// A rule may add to a list that its kind can add to; other values are set.
+func TestValuesOf_AddsToAList(t *testing.T) {
+	r := rule.ByID("aws-eks-no-audit-log")
+	got, err := ValuesOf(r, Observed{}, nil)
+	if m := MeansOf(r, r.Provider, r.Type); err != nil || !m.Executable || got["log_types"] != "+audit" {
+		t.Errorf("%v, %v, %+v", got, err, m)
 	}
 }
 

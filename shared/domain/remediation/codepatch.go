@@ -94,9 +94,13 @@ func sizeFacts(kind string, after map[string]string) map[string]string {
 func PatchValues(r *rule.Rule, seen Observed) (after map[string]string, notes []string) {
 	after = map[string]string{}
 	for _, s := range r.Target.Settings {
-		text, err := valueOf(s, seen, nil)
+		text, err := valueOf(s, seen)
 		switch {
-		case err != nil:
+		case s.Op == "+=":
+			notes = append(notes, s.Name+": add "+s.Value.Text)
+		case s.Op == "-=":
+			notes = append(notes, s.Name+": take away "+s.Value.Text)
+		case err != nil, isAsked(r, s.Value):
 			notes = append(notes, s.Name+": choose its value; a dry run with parameters."+s.Name+" checks it")
 		case text == cloud.Carried:
 			notes = append(notes, s.Name+": what the storage can do now; a dry run computes it")

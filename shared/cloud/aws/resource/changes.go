@@ -21,9 +21,9 @@ type Changer struct {
 // LastOf returns the id at the end of an ARN of EC2: vol-1 of arn:aws:ec2:eu-west-1:1:volume/vol-1.
 func LastOf(uid string) string { return uid[strings.LastIndex(uid, "/")+1:] }
 
-// WriteOnce returns a context for a call that changes something. It is tried once: whether an unanswered call took
-// effect is read, and the call is not repeated.
-func WriteOnce(ctx context.Context) context.Context { return wire.WithAttempts(ctx, 1) }
+// WriteOnce returns a context for a call that changes something. It is made again only if AWS has throttled it: whether
+// an unanswered call took effect is read, and the call is not repeated.
+func WriteOnce(ctx context.Context) context.Context { return wire.WithOneWrite(ctx) }
 
 // Filtered returns a filter of EC2 with one value.
 func Filtered(name, value string) ec2.Filter {

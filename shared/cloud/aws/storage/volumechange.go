@@ -27,6 +27,7 @@ type volumeChange struct {
 
 // volumeNative is what a restore of a deleted volume needs.
 type volumeNative struct {
+	ID   string            `json:"id,omitempty"`
 	Zone string            `json:"zone"`
 	Tags map[string]string `json:"tags"`
 }
@@ -84,7 +85,9 @@ func describeVolume(v *ec2.Volume) cloud.Description {
 			throughputValue: resource.TextOf(v.Throughput), sizeValue: resource.TextOf(v.Size),
 			cloud.ExistsValue: "true", cloud.MarkValue: resource.MarkOf(v.Tags),
 		},
-		Native: cloud.EncodeSnapshot(volumeNative{sdk.ToString(v.AvailabilityZone), resource.Ec2Tags(v.Tags)}),
+		Native: cloud.EncodeSnapshot(volumeNative{
+			sdk.ToString(v.VolumeId), sdk.ToString(v.AvailabilityZone), resource.Ec2Tags(v.Tags),
+		}),
 	}
 	if v.State == ec2.VolumeStateCreating {
 		d.Busy = "the volume is being created"

@@ -8,6 +8,7 @@ import (
 
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/cloud/aws/resource"
+	"lamplighter.dev/shared/cloud/aws/settings"
 )
 
 // The limits of gp3 that are certain: AWS has raised them since, by one source, and a change within them is accepted
@@ -22,8 +23,15 @@ const (
 
 // settable says which values of performance a type takes. The provider derives the others from the size.
 var settable = map[string][]string{
-	"gp3": {iopsValue, throughputValue}, "io1": {iopsValue}, "io2": {iopsValue},
+	"gp3": {iopsValue, throughputValue}, "io1": {iopsValue}, "io2": {iopsValue}, coldDisk: nil,
 }
+
+// coldDisk is the type of a disk for data that is seldom read, and leastColdGiB its least size. No instance boots from
+// it.
+const (
+	coldDisk     = "sc1"
+	leastColdGiB = 125
+)
 
 // performanceOf returns the IOPS and the throughput that a call sends for the type among the values. Values without a
 // type are of a change that keeps it.
@@ -73,7 +81,7 @@ func number(text string) int64 {
 
 // Complete returns the values of a change of a volume's type or performance. A type with IOPS or throughput of its own
 // always gets them: at least the performance that the volume has now, unless the change names less.
-func (k *volumeChange) Complete(_ context.Context, d cloud.Description, want cloud.Values) (cloud.Values, []string,
+func (k *volumeChange) Complete(ctx context.Context, d cloud.Description, want cloud.Values) (cloud.Values, []string,
 	error,
 ) {
 	set := maps.Clone(want)
@@ -103,6 +111,9 @@ func (k *volumeChange) Complete(_ context.Context, d cloud.Description, want clo
 	if err := checkPerformance(kind, set, number(d.Values[sizeValue])); err != nil {
 		return nil, nil, err
 	}
+	if err := k.checkCold(ctx, kind, d); err != nil {
+		return nil, nil, err
+	}
 	set[typeValue] = kind
 	return withThroughputOf(set, d.Values, kind), []string{"the next change of the volume is possible after 6 hours"},
 		nil
@@ -113,7 +124,29 @@ func withThroughputOf(set, now cloud.Values, kind string) cloud.Values {
 	if !slices.Contains(settable[kind], throughputValue) && now[throughputValue] != "" {
 		set[throughputValue] = ""
 	}
+	if kind == coldDisk && now[iopsValue] != "" {
+		set[iopsValue] = ""
+	}
 	return set
+}
+
+// checkCold returns why a volume does not become a cold disk, or nil.
+func (k *volumeChange) checkCold(ctx context.Context, kind string, d cloud.Description) error {
+	if kind != coldDisk {
+		return nil
+	}
+	if size := number(d.Values[sizeValue]); size < leastColdGiB {
+		return cloud.ErrUnsupported("it has %d GiB: a disk of type %s has at least %d", size, coldDisk, leastColdGiB)
+	}
+	native, _, err := cloud.DecodeSnapshot[volumeNative](d.Native, "volume")
+	if err != nil {
+		return err
+	}
+	by, err := settings.BootedBy(ctx, k.at, native.ID)
+	if err == nil && by != "" {
+		err = cloud.ErrUnsupported("it is the boot volume of %s", by)
+	}
+	return err
 }
 
 // atLeast raises a value to the least one that the type takes.

@@ -100,6 +100,9 @@ func decodeJSONError(h http.Header, body []byte) (failure, error) {
 
 // bindFields writes the fields of in that belong to the path, the query and the headers.
 func bindFields(enc *httpbinding.Encoder, in any) error {
+	if p, is := in.(*Params); is {
+		return p.bind(enc)
+	}
 	v := reflect.Indirect(reflect.ValueOf(in))
 	for f, field := range v.Fields() {
 		text := textOf(field)

@@ -117,7 +117,11 @@ func xmlError(err error) error {
 
 func postForm(req *smithyhttp.Request, op Operation, version string, in any) (*smithyhttp.Request, error) {
 	form := url.Values{"Action": {op.Name}, "Version": {version}}
-	addForm(form, "", reflect.ValueOf(in))
+	if p, is := in.(*Params); is {
+		p.addTo(form)
+	} else {
+		addForm(form, "", reflect.ValueOf(in))
+	}
 	return newPost(req, "application/x-www-form-urlencoded", []byte(form.Encode()))
 }
 

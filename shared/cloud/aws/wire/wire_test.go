@@ -1,6 +1,7 @@
 package wire_test
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -98,6 +99,51 @@ func TestCall_RetriesWhatAWSSaysMayBeRetried(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// AWS never carries out a call that it throttles, so it is made again; any other failure may have taken effect.
+func TestCall_AWriteIsMadeAgainOnlyAfterThrottling(t *testing.T) {
+	for name, c := range map[string]struct {
+		status int
+		code   string
+		calls  int
+	}{
+		"throttling":                  {503, "RequestLimitExceeded", 3},
+		"throttling by another word":  {400, "ThrottlingException", 3},
+		"a fault of the service":      {500, "InternalError", 1},
+		"a service that is not there": {503, "Unavailable", 1},
+		"a refusal":                   {403, "UnauthorizedOperation", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &service{}
+			for range 3 {
+				s.answers = append(s.answers, failure(c.status, time.Time{}, c.code))
+			}
+			_, err := ec2.NewFromConfig(s.config()).DeleteVolume(wire.WithOneWrite(t.Context()),
+				&ec2.DeleteVolumeInput{VolumeId: aws.String("vol-1")})
+			if len(s.got) != c.calls || err == nil || !strings.Contains(err.Error(), c.code) {
+				t.Errorf("%d calls, %v; want %d", len(s.got), err, c.calls)
+			}
+		})
+	}
+}
+
+// The pauses between the attempts end with the deadline of the call.
+func TestCall_AThrottledWriteEndsWithItsDeadline(t *testing.T) {
+	s := &service{answers: []*http.Response{failure(503, time.Time{}, "RequestLimitExceeded")}}
+	cfg := s.config()
+	cfg.Retryer = func() aws.Retryer {
+		return retry.NewStandard(func(o *retry.StandardOptions) {
+			o.Backoff = retry.BackoffDelayerFunc(func(int, error) (time.Duration, error) { return time.Hour, nil })
+		})
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	_, err := ec2.NewFromConfig(cfg).DeleteVolume(wire.WithOneWrite(ctx),
+		&ec2.DeleteVolumeInput{VolumeId: aws.String("vol-1")})
+	if !errors.Is(err, context.DeadlineExceeded) || len(s.got) != 1 {
+		t.Errorf("%d calls, %v", len(s.got), err)
 	}
 }
 

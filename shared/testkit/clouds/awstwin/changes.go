@@ -1,6 +1,7 @@
 package awstwin
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"net/http"
@@ -329,6 +330,7 @@ func (c *Cloud) modifyDatabase(q request) (any, *failure) {
 	if next["MaxAllocatedStorage"] == "20" { // its present size
 		delete(next, "MaxAllocatedStorage")
 	}
+	d.Class = cmp.Or(q.form.Get("DBInstanceClass"), d.Class)
 	if v := q.form.Get("MultiAZ"); v != "" {
 		d.MultiAZ = v == "true"
 	}

@@ -79,7 +79,8 @@ var jsonServices = []string{
 	"ecs", "eks", "application-autoscaling", "sagemaker", "lambda", "sqs", "ecr", "tagging", "resource-explorer-2",
 	"organizations", "es", "workspaces",
 	"apprunner", "lightsail", "synthetics", "bcm-data-exports", "cur", "ce", "elasticfilesystem", "fsx", "logs",
-	"secretsmanager", "dms", "directconnect", "transfer", "dax",
+	"secretsmanager", "dms", "directconnect", "transfer", "dax", "dynamodb", "kms", "kinesis", "cloudtrail", "config",
+	"glue", "redshift-serverless", "kafka", "apigateway",
 }
 
 // described adds the details of Describe to an answer.

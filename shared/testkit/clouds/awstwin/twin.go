@@ -80,6 +80,7 @@ type Cloud struct {
 	series        []Series
 	details       map[string]string
 	told          map[string]string
+	held          map[string]map[string]any
 	objects       map[string]*stored
 	exports       []Export
 	reports       []Report
@@ -247,6 +248,9 @@ func (c *Cloud) refuse(q request, key string) *failure {
 }
 
 func (c *Cloud) answer(q request) (any, *failure) {
+	if answer, f, held := c.answerHeld(q); held {
+		return answer, f
+	}
 	handle := operations[q.service+":"+q.op]
 	switch {
 	case handle == nil && slices.Contains(untold, q.service+":"+q.op):

@@ -120,6 +120,7 @@ func decodeRequest(r *http.Request) (q request, key string) {
 	}
 	target := r.Header.Get("X-Amz-Target")
 	switch {
+	case q.routed(r, raw):
 	case q.service == "eks":
 		q.rest(r, raw)
 	case slices.Contains(pathServices, q.service):
@@ -332,6 +333,9 @@ func (q request) writeAnswer(w http.ResponseWriter, answer any) {
 	var b strings.Builder
 	b.WriteString("<" + q.op + "Response>")
 	frame := node{name: q.op + "Result", kids: kids}
+	if len(kids) == 0 {
+		frame = node{raw: "<" + q.op + "Result/>"}
+	}
 	if q.service == "ec2" {
 		newText("requestId", "twin").render(&b)
 		for _, k := range kids {

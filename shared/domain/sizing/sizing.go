@@ -43,6 +43,8 @@ func FindSize(provider, class string) (Size, bool) {
 type machine struct {
 	Size
 	name       string
+	family     string // the letters of the family
+	form       string // what types of a series have in common beside their family
 	series     string // "" if no type can replace the machine
 	label      string // the name of its size within the series: types of AWS with equal labels replace each other
 	generation int

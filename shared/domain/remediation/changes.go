@@ -70,12 +70,13 @@ func settingsProblem(r *rule.Rule, of *cloud.KindChange) string {
 	return ""
 }
 
-// askedValues returns the settings whose values the request must give: those with a formula that needs a person, and
-// those that the rule leaves open.
+// askedValues returns the settings whose values the request must give: those with a formula whose value the evidence does
+// not have, and those that the rule leaves open.
 func askedValues(r *rule.Rule) []string {
 	var out []string
 	for _, s := range r.Target.Settings {
-		if s.Value.Kind == rule.Asked || s.Value.Kind == rule.Computed && "@"+s.Value.Text != cloud.Carried {
+		if s.Value.Kind == rule.Asked || s.Value.Kind == rule.Computed && "@"+s.Value.Text != cloud.Carried &&
+			!s.Value.IsFound() {
 			out = append(out, s.Name)
 		}
 	}
@@ -106,6 +107,10 @@ func valueOf(s rule.Setting, seen Observed, parameters map[string]string) (strin
 	case rule.Computed:
 		if "@"+v.Text == cloud.Carried {
 			return cloud.Carried, nil
+		}
+		if v.IsFound() {
+			s.Value = rule.Value{Kind: rule.FromFact, Text: rule.TargetValue(s.Name), Factor: 1}
+			return evidenceText(s, seen.Values)
 		}
 	case rule.FromFact, rule.FromUse:
 		return evidenceText(s, seen.Values)

@@ -270,14 +270,21 @@ type sizeLists struct {
 	ctx   context.Context //nolint:containedctx // of the pass that the lists are for
 	store *sizelist.Store
 	org   string
-	kept  map[pricing.ProviderRegion]*regionSizes // nil for a pair without a list
-	at    func(*sizelist.List) bool               // whether a list is too old
-	err   error                                   // of the first read that failed
+	kept  map[listOf]*regionSizes   // nil for a pair without a list
+	at    func(*sizelist.List) bool // whether a list is too old
+	err   error                     // of the first read that failed
+}
+
+// listOf names the types of a vendor in a list: the simulated cloud has resources of several.
+type listOf struct {
+	pricing.ProviderRegion
+	vendor string
 }
 
 // list returns the machine types of a pair, or nil if they were not read. vendor is the provider whose types they are.
 func (l *sizeLists) list(at pricing.ProviderRegion, vendor string) *regionSizes {
-	if kept, known := l.kept[at]; known {
+	of := listOf{at, vendor}
+	if kept, known := l.kept[of]; known {
 		return kept
 	}
 	got, err := l.store.Read(l.ctx, l.org, at)
@@ -291,9 +298,9 @@ func (l *sizeLists) list(at pricing.ProviderRegion, vendor string) *regionSizes 
 		out = &regionSizes{sizing.NewCatalogue(vendor, all), l.at(got)}
 	}
 	if l.kept == nil {
-		l.kept = map[pricing.ProviderRegion]*regionSizes{}
+		l.kept = map[listOf]*regionSizes{}
 	}
-	l.kept[at] = out
+	l.kept[of] = out
 	return out
 }
 

@@ -11,7 +11,7 @@ import (
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/pricing"
 	"lamplighter.dev/shared/domain/scheduling"
-	"lamplighter.dev/shared/domain/sizelist"
+	"lamplighter.dev/shared/domain/sizing"
 	"lamplighter.dev/shared/domain/smarttag"
 	"lamplighter.dev/shared/engine/table"
 )
@@ -98,7 +98,7 @@ type sources struct {
 	tags      smarttag.Store
 	known     func() *pricing.Costs
 	prices    *pricing.Store
-	sizes     *sizelist.Store
+	sizes     *sizing.Store
 }
 
 // read reads the inputs of an organization.
@@ -142,7 +142,7 @@ func (s *sources) read(ctx context.Context, org string, now time.Time) (*inputs,
 	in.rates = func(uid string) *pricing.HourlyRate { rate, _ := known.Of(uid); return rate }
 	in.tables = &priceTables{ctx: ctx, prices: s.prices}
 	in.sizes = &sizeLists{
-		ctx: ctx, store: s.sizes, org: org, at: func(l *sizelist.List) bool { return l.Stale(now) },
+		ctx: ctx, store: s.sizes, org: org, at: func(l *sizing.List) bool { return l.Stale(now) },
 	}
 	return in, nil
 }

@@ -11,7 +11,6 @@ import (
 	"lamplighter.dev/shared/domain/pricing"
 	"lamplighter.dev/shared/domain/rule"
 	"lamplighter.dev/shared/domain/rule/condition"
-	"lamplighter.dev/shared/domain/sizelist"
 	"lamplighter.dev/shared/domain/sizing"
 	"lamplighter.dev/shared/foundation/money"
 )
@@ -268,11 +267,11 @@ type regionSizes struct {
 // sizeLists reads the lists of machine types of an organization when they are first needed: each once in a pass.
 type sizeLists struct {
 	ctx   context.Context //nolint:containedctx // of the pass that the lists are for
-	store *sizelist.Store
+	store *sizing.Store
 	org   string
-	kept  map[listOf]*regionSizes   // nil for a pair without a list
-	at    func(*sizelist.List) bool // whether a list is too old
-	err   error                     // of the first read that failed
+	kept  map[listOf]*regionSizes // nil for a pair without a list
+	at    func(*sizing.List) bool // whether a list is too old
+	err   error                   // of the first read that failed
 }
 
 // listOf names the types of a vendor in a list: the simulated cloud has resources of several.

@@ -11,7 +11,7 @@ import (
 	"lamplighter.dev/shared/domain/measurement"
 	"lamplighter.dev/shared/domain/pricing"
 	"lamplighter.dev/shared/domain/recommendation"
-	"lamplighter.dev/shared/domain/sizelist"
+	"lamplighter.dev/shared/domain/sizing"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/testkit/apitest"
 	"lamplighter.dev/shared/testkit/inventorytest"
@@ -149,7 +149,7 @@ func (f *fixture) evaluatePlant(p *plant) {
 	f.Clock.Advance(day)
 	pair := pricing.ProviderRegion{Provider: p.provider, Region: "eu-west-1"}
 	if len(p.sizes) > 0 {
-		f.Must(sizelist.New(f.Platform).Write(f.In(org), org, pair, p.sizes))
+		f.Must(sizing.NewStore(f.Platform).Write(f.In(org), org, pair, p.sizes))
 	}
 	f.Must(pricing.New(f.Platform, cloud.Providers{p.provider: pricer{unit: cloud.PerHour, prices: p.prices}}).
 		RefreshPrices(table.Within(f.Context(), pricing.Prefix), pair))
@@ -252,7 +252,7 @@ func TestSized_AMissingOrOldListDecidesNothing(t *testing.T) {
 		t.Errorf("with a list: %s", f.missingOf(p.rule))
 	}
 	p.sizes = nil
-	f.Clock.Advance(sizelist.StaleAfter)
+	f.Clock.Advance(sizing.StaleAfter)
 	f.evaluatePlant(&p)
 	f.Equal("with an old list", f.missingOf(p.rule), "savings: stale")
 	if len(f.targetsOf(p.rule)) != 1 {

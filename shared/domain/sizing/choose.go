@@ -39,7 +39,6 @@ type Question struct {
 	Use      Use
 	OneStep  bool    // a target has half of the present size at least: in production, and if the environment is unknown
 	Disks    float64 // how many disks it has
-	NICs     float64 // how many network interfaces it is known to have
 	DiskFree bool    // its service has no network disks that the machine limits
 	// Price returns the price of an hour with a type, or false if the region does not offer it.
 	Price func(class string) (money.Amount, bool)
@@ -138,7 +137,7 @@ func (q *Question) isOpen(provider string, o, present *offer) bool {
 	switch {
 	case q.Zone != "" && len(o.Zones) > 0 && !slices.Contains(o.Zones, q.Zone),
 		o.Old && !present.Old, o.family == present.family && o.generation < present.generation,
-		o.Disks > 0 && o.Disks < q.Disks, o.NICs > 0 && o.NICs < q.NICs:
+		o.Disks > 0 && o.Disks < q.Disks, o.NICs > 0 && o.NICs < min(present.NICs, 2):
 		return false
 	case q.OneStep && (o.MachineSize.VCPU < present.MachineSize.VCPU/2 || o.MachineSize.GiB < present.MachineSize.GiB/2):
 		return false

@@ -1,6 +1,4 @@
-// Package sizelist keeps the machine types of providers with their limits, by organization, provider and region.
-// Discoveries read them with the rights of an account; the evaluation of recommendations chooses sizes from them.
-package sizelist
+package sizing
 
 import (
 	"context"
@@ -26,8 +24,8 @@ const (
 	RenewAfter = 3 * 24 * time.Hour
 	// StaleAfter is the age from which limits are unknown.
 	StaleAfter = 14 * 24 * time.Hour
-	// kept is how long a list is kept that no discovery reads again.
-	kept = 40 * 24 * time.Hour
+	// keptLists is how long a list is kept that no discovery reads again.
+	keptLists = 40 * 24 * time.Hour
 )
 
 // maxPacked is the largest packed list, in bytes: an item takes 400,000, and Base64 adds a third.
@@ -38,14 +36,15 @@ var (
 	unpacker = packing.Unpacker{Max: 16 << 20}
 )
 
-// Store reads and writes lists.
+// Store reads and writes the machine types of the regions of organizations. Discoveries read them with the rights of
+// an account; the evaluation of recommendations chooses sizes from them.
 type Store struct {
 	table table.Store
 	clock clock.Clock
 }
 
-// New returns the Store of p.
-func New(p *platform.Platform) *Store { return &Store{p.Table, p.Clock} }
+// NewStore returns the Store of p.
+func NewStore(p *platform.Platform) *Store { return &Store{p.Table, p.Clock} }
 
 // List is the machine types of a provider in a region.
 type List struct {
@@ -78,13 +77,13 @@ func (l *List) Each(do func(cloud.MachineSize)) {
 // Stale reports whether the list is too old to trust its limits.
 func (l *List) Stale(now time.Time) bool { return now.Sub(l.At) > StaleAfter }
 
-// stored is the item of a list. It is replaced as a whole.
-type stored struct {
+// storedList is the item of a list. It is replaced as a whole.
+type storedList struct {
 	At time.Time `json:"at"`
 	Z  []byte    `json:"z"` // the packed sizes
 }
 
-func key(org string, at pricing.ProviderRegion) table.Key {
+func listKey(org string, at pricing.ProviderRegion) table.Key {
 	return table.Key{PK: table.OrgPK(org) + "SIZES", SK: at.Provider + "#" + at.Region}
 }
 
@@ -92,7 +91,7 @@ func key(org string, at pricing.ProviderRegion) table.Key {
 func (s *Store) Due(ctx context.Context, org string, all []pricing.ProviderRegion) ([]pricing.ProviderRegion, error) {
 	keys := make([]table.Key, len(all))
 	for i, at := range all {
-		keys[i] = key(org, at)
+		keys[i] = listKey(org, at)
 	}
 	items, err := s.table.BatchGet(ctx, keys...)
 	if err != nil {
@@ -102,7 +101,7 @@ func (s *Store) Due(ctx context.Context, org string, all []pricing.ProviderRegio
 	for i, at := range all {
 		it, there := items[keys[i]]
 		if there {
-			had, err := table.Decode[stored](it)
+			had, err := table.Decode[storedList](it)
 			if err != nil {
 				return nil, err
 			}
@@ -126,18 +125,18 @@ func (s *Store) Write(ctx context.Context, org string, at pricing.ProviderRegion
 		return fault.New(fault.Unavailable, "the list of sizes of %s has %d types in %d bytes; want 1 type at least "+
 			"in %d bytes at most: the list before it stays", at, len(sizes), len(packed), maxPacked)
 	}
-	it, err := table.NewItem(key(org, at), stored{s.clock.Now(), packed})
+	it, err := table.NewItem(listKey(org, at), storedList{s.clock.Now(), packed})
 	if err != nil {
 		return err
 	}
-	it.Expires = s.clock.Now().Add(kept)
+	it.Expires = s.clock.Now().Add(keptLists)
 	_, err = s.table.Write(ctx, table.Put(it))
 	return fault.Wrap("write the sizes of "+at.String(), err)
 }
 
 // Read returns the list of a pair, or nil if there is none. It takes one round trip.
 func (s *Store) Read(ctx context.Context, org string, at pricing.ProviderRegion) (*List, error) {
-	had, err := table.Read[stored](ctx, s.table, key(org, at))
+	had, err := table.Read[storedList](ctx, s.table, listKey(org, at))
 	if fault.Is(err, fault.NotFound) {
 		return nil, nil //nolint:nilnil // there is none
 	}

@@ -1,9 +1,6 @@
 package recommender
 
 import (
-	"cmp"
-	"context"
-	"fmt"
 	"math"
 	"slices"
 
@@ -185,122 +182,6 @@ func (s *subject) machineTypes() (*sizing.Catalogue, condition.Reason) {
 		return nil, condition.Stale
 	}
 	return l.types, ""
-}
-
-// measuredUse returns the use of the subject's machine. CPU is the highest of the confirmed percentile and those that
-// the rules read.
-func (s *subject) measuredUse(types *sizing.Catalogue, class string) sizing.Use {
-	size, _ := types.Find(class)
-	return sizing.Use{
-		CPU:     max(s.use(cloud.UseCPU), s.highestCPU()),
-		Average: s.use(cloud.UseAverage), GiB: s.usedMemory(size.GiB),
-		IOPS: s.use(cloud.UseIOPS), MiBps: s.use(cloud.UseMiBps), Mbps: s.use(cloud.UseMbps),
-	}
-}
-
-// use returns a confirmed metric of use, 0 if it is unknown.
-func (s *subject) use(name string) float64 {
-	if !s.fine {
-		return 0
-	}
-	return s.confirmation.Values[name]
-}
-
-// cpuMetrics are the percentiles of CPU that conditions read. One of the rules' own is at hand where the 99.5th is not.
-var cpuMetrics = []string{"cpu_p995_14d", "cpu_p99_14d", "cpu_p95_14d"}
-
-// highestCPU returns the highest known percentile of CPU as a share of all vCPUs, 0 if none is known.
-func (s *subject) highestCPU() (most float64) {
-	for _, name := range cpuMetrics {
-		if v, known := s.known(name); known {
-			most = max(most, v*shareUnit(s.Type, name))
-		}
-	}
-	return most
-}
-
-// known returns a metric of the subject's type, if its value is known.
-func (s *subject) known(name string) (float64, bool) {
-	if _, declared := rule.MetricOf(s.Type, name); !declared {
-		return 0, false
-	}
-	m := s.Statistic(name)
-	return m.Value, m.Reason == ""
-}
-
-// shareUnit returns the factor that turns a metric in % into a share.
-func shareUnit(kind, name string) float64 {
-	if m, _ := rule.MetricOf(kind, name); m.Unit == "%" {
-		return 0.01
-	}
-	return 1
-}
-
-// memoryMetrics say how the most used memory follows from a metric: a used share, a free share, or the free GiB.
-var memoryMetrics = []struct {
-	name string
-	used func(v, gib float64) float64
-}{
-	{"mem_max_14d", func(v, gib float64) float64 { return v * gib }},
-	{"mem_used_max_14d", func(v, gib float64) float64 { return v * gib }},
-	{"mem_available_pct_min_14d", func(v, gib float64) float64 { return gib * (1 - v) }},
-	{"mem_available_min_14d", func(v, gib float64) float64 { return gib - v }},
-	{"free_mem_min_14d", func(v, gib float64) float64 { return gib - v }},
-}
-
-// usedMemory returns the most memory that was used of a machine with some GiB, 0 if it is unknown.
-func (s *subject) usedMemory(gib float64) float64 {
-	for _, m := range memoryMetrics {
-		if v, known := s.known(m.name); known {
-			return math.Max(m.used(v*shareUnit(s.Type, m.name), gib), 0)
-		}
-	}
-	return 0
-}
-
-// regionSizes are the machine types of a provider in a region.
-type regionSizes struct {
-	types *sizing.Catalogue
-	stale bool
-}
-
-// sizeLists reads the lists of machine types of an organization when they are first needed: each once in a pass.
-type sizeLists struct {
-	ctx   context.Context //nolint:containedctx // of the pass that the lists are for
-	store *sizing.Store
-	org   string
-	kept  map[listOf]*regionSizes // nil for a pair without a list
-	at    func(*sizing.List) bool // whether a list is too old
-	err   error                   // of the first read that failed
-}
-
-// listOf names the types of a vendor in a list: the simulated cloud has resources of several.
-type listOf struct {
-	pricing.ProviderRegion
-	vendor string
-}
-
-// list returns the machine types of a pair, or nil if they were not read. vendor is the provider whose types they are.
-func (l *sizeLists) list(at pricing.ProviderRegion, vendor string) *regionSizes {
-	of := listOf{at, vendor}
-	if kept, known := l.kept[of]; known {
-		return kept
-	}
-	got, err := l.store.Read(l.ctx, l.org, at)
-	if err != nil {
-		l.err = cmp.Or(l.err, fmt.Errorf("read the machine types of %s: %w", at, err))
-	}
-	var out *regionSizes
-	if got != nil {
-		var all []cloud.MachineSize
-		got.Each(func(s cloud.MachineSize) { all = append(all, s) })
-		out = &regionSizes{sizing.NewCatalogue(vendor, all), l.at(got)}
-	}
-	if l.kept == nil {
-		l.kept = map[listOf]*regionSizes{}
-	}
-	l.kept[of] = out
-	return out
 }
 
 // addTargets adds the values that formulas have found to the evidence of a finding, so that a change sets what was

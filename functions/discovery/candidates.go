@@ -101,7 +101,7 @@ func (c *confirmer) take(metrics []cloud.Metric, r cloud.MetricRequest, got clou
 
 // fineMetrics returns the metrics of a candidate that points of 5 minutes give.
 func fineMetrics(of measurement.Candidate) (out []cloud.Metric) {
-	for _, m := range cloud.MetricsOf(of.Type) {
+	for _, m := range cloud.FineMetricsOf(of.Type) {
 		if slices.Contains(of.Metrics, m.Name) && measurement.CanConfirm(m) {
 			out = append(out, m)
 		}

@@ -11,6 +11,7 @@ import (
 	"lamplighter.dev/shared/domain/measurement"
 	"lamplighter.dev/shared/domain/pricing"
 	"lamplighter.dev/shared/domain/scheduling"
+	"lamplighter.dev/shared/domain/sizing"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/people/teams"
@@ -30,6 +31,7 @@ var Declaration = platform.Declaration{
 		teams.Partition, teams.NamePartition, // a deleted account is removed from its teams
 		scheduling.SchedulePartition, scheduling.AttachmentPartition, inventory.AttachedPartition, // this too
 		discovery.JobPartition, discovery.PartPartition, measurement.Partition, workqueue.Partition,
+		sizing.Partition,
 		cloud.SimulatedPartition, throttle.Partition,
 	}},
 	Tasks:   []string{discovery.Machine},

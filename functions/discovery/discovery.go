@@ -14,6 +14,7 @@ import (
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/measurement"
 	"lamplighter.dev/shared/domain/pricing"
+	"lamplighter.dev/shared/domain/sizing"
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -54,6 +55,7 @@ type worker struct {
 	inventory    *inventory.Store
 	measurements *measurement.Store
 	estimates    *pricing.Store
+	sizes        *sizing.Store
 	writing      chan struct{} // held while pages are written
 }
 
@@ -69,7 +71,7 @@ func Handler(p *platform.Platform, providers cloud.Providers) workflow.Handler {
 func newWorker(p *platform.Platform, providers cloud.Providers) *worker {
 	return &worker{
 		p: p, providers: providers, inventory: inventory.New(p), measurements: measurement.New(p),
-		estimates: pricing.New(p, providers), writing: make(chan struct{}, writeConcurrency),
+		estimates: pricing.New(p, providers), sizes: sizing.NewStore(p), writing: make(chan struct{}, writeConcurrency),
 	}
 }
 

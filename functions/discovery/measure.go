@@ -89,8 +89,8 @@ func measuringAfter(last measurement.Collection, yesterday time.Time, resources 
 	return nil
 }
 
-// measureShare collects a part of the account's resources, and records the result. After the last part it confirms
-// candidates.
+// measureShare collects a part of the account's resources, and records the result. After the last part it reads the
+// machine types that are due, and confirms candidates.
 func (w *worker) measureShare(ctx context.Context, sh Share, a inventory.Account, conn cloud.Conn) (Share, error) {
 	m, ok := conn.(cloud.Metered)
 	if !ok {
@@ -132,6 +132,9 @@ func (w *worker) measureShare(ctx context.Context, sh Share, a inventory.Account
 	measuring.Sum.Day, measuring.Sum.CollectedAt = measurement.DayOf(measuring.Day), w.p.Clock.Now()
 	w.p.Log.InfoContext(ctx, "metrics were collected", "account", a.ID, "day", measuring.Sum.Day,
 		"calls", measuring.Sum.Calls, "usd", measuring.Sum.USD)
+	if err = w.renewSizes(ctx, sh.Org, a, conn); err != nil {
+		return sh, err
+	}
 	return sh, w.confirmCandidates(ctx, sh, m)
 }
 

@@ -24,7 +24,7 @@ func (e *evaluator) confirm(r *compiledRule, as *setting, s *subject, f *recomme
 	s.measurements()
 	age := s.confirmationAge()
 	if age > renewAfter {
-		e.asks = append(e.asks, r.Confirm...)
+		e.asks = append(e.asks, confirmedMetrics(r, s.Type)...)
 	}
 	f.Outcome, f.Missing = recommendation.Unknown, s.unconfirmedOf(r.Confirm, age)
 	if len(f.Missing) > 0 {

@@ -10,6 +10,7 @@ import (
 	"lamplighter.dev/shared/domain/pricing"
 	"lamplighter.dev/shared/domain/recommendation"
 	"lamplighter.dev/shared/domain/scheduling"
+	"lamplighter.dev/shared/domain/sizing"
 	"lamplighter.dev/shared/domain/smarttag"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
@@ -25,7 +26,7 @@ var Declaration = platform.Declaration{
 			inventory.ResourcePartition, inventory.IndexPartition, inventory.ChunkPartition,
 			inventory.AttachedPartition, scheduling.SchedulePartition,
 			scheduling.AttachmentPartition,
-			smarttag.Partition, pricing.Partition, execution.HistoryOfResourcePartition,
+			smarttag.Partition, pricing.Partition, sizing.Partition, execution.HistoryOfResourcePartition,
 		},
 		Writes: []table.Partition{
 			identity.RotationPartition, recommendation.RowPartition, recommendation.ColumnPartition,

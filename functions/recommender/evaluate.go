@@ -255,6 +255,7 @@ func (e *evaluator) evidence(r *compiledRule, as *setting, s *subject) recommend
 			out.Values[name] = m.Value
 		}
 	}
+	s.addTargets(r.Rule, out.Values)
 	if r.window > 0 {
 		out.Window, out.Points = fmt.Sprintf("%dd", r.window), s.pointsOf(r.condition.Metrics)
 	}

@@ -11,6 +11,7 @@ import (
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/pricing"
 	"lamplighter.dev/shared/domain/scheduling"
+	"lamplighter.dev/shared/domain/sizing"
 	"lamplighter.dev/shared/domain/smarttag"
 	"lamplighter.dev/shared/engine/table"
 )
@@ -34,6 +35,7 @@ type inputs struct {
 	accounts    map[string]inventory.Account // by our id
 	rates       func(uid string) *pricing.HourlyRate
 	tables      *priceTables
+	sizes       *sizeLists
 	cheapest    map[sizeQuery]sizeAnswer // types that replace others, by what was asked
 	dates       map[string]time.Time     // the first moments of days, by their names
 	priceFacts  map[string]any           // of the subject under evaluation; reused
@@ -96,6 +98,7 @@ type sources struct {
 	tags      smarttag.Store
 	known     func() *pricing.Costs
 	prices    *pricing.Store
+	sizes     *sizing.Store
 }
 
 // read reads the inputs of an organization.
@@ -138,6 +141,9 @@ func (s *sources) read(ctx context.Context, org string, now time.Time) (*inputs,
 	}
 	in.rates = func(uid string) *pricing.HourlyRate { rate, _ := known.Of(uid); return rate }
 	in.tables = &priceTables{ctx: ctx, prices: s.prices}
+	in.sizes = &sizeLists{
+		ctx: ctx, store: s.sizes, org: org, at: func(l *sizing.List) bool { return l.Stale(now) },
+	}
 	return in, nil
 }
 

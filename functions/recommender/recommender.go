@@ -19,6 +19,7 @@ import (
 	"lamplighter.dev/shared/domain/pricing"
 	"lamplighter.dev/shared/domain/recommendation"
 	"lamplighter.dev/shared/domain/scheduling"
+	"lamplighter.dev/shared/domain/sizing"
 	"lamplighter.dev/shared/domain/smarttag"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workflow"
@@ -56,7 +57,7 @@ func newWorker(p *platform.Platform, providers cloud.Providers) *worker {
 		sources: sources{
 			table: p.Table, inventory: inventory.New(p), schedules: scheduling.New(p), costs: cost.New(p),
 			tags: smarttag.NewStore(p.Table), known: func() *pricing.Costs { return pricing.NewCosts(p.Table) },
-			prices: prices,
+			prices: prices, sizes: sizing.NewStore(p),
 		},
 		compiler: newCompiler(), rows: recommendation.New(p), measurements: measurement.New(p),
 		rotation: identity.NewRotation(p.Table, "recommender"),

@@ -167,7 +167,7 @@ func (e *evaluation) evaluateItem(it table.Item) error {
 	if err = e.evaluateRules(of, s, r.Content); err != nil {
 		return err
 	}
-	return errors.Join(e.historyErr, e.in.tables.err)
+	return errors.Join(e.historyErr, e.in.tables.err, e.in.sizes.err)
 }
 
 // evaluateRules evaluates the rules of a subject, and keeps the findings that may change a row.

@@ -318,7 +318,7 @@ func TestSettings_OfATarget(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			set := rule.Setting{Name: tt.fact, Op: "=", Value: tt.value}
-			if got, known := s.settingValue(set); got != tt.want || known != tt.known {
+			if got, known := s.settingValue(&rule.Rule{}, set); got != tt.want || known != tt.known {
 				t.Errorf("%q, known: %v; want %q, %v", got, known, tt.want, tt.known)
 			}
 		})

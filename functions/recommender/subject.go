@@ -33,6 +33,8 @@ type subject struct {
 	confirmation measurement.Confirmed // valid once read
 	fine         bool                  // metrics are those of the confirmation, as far as it has them
 
+	target *sizeTarget // of the rule that last asked for one
+
 	indexed     string // of indexedFacts
 	indexedRead bool
 }

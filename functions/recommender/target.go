@@ -25,6 +25,9 @@ func (s *subject) cheaperTarget(r *rule.Rule) (amount, condition.Reason) {
 	if table.Stale(s.now) {
 		return amount{}, condition.Stale
 	}
+	if class, why, finds := s.foundClass(r); finds && class == "" {
+		return amount{version: table.Version}, why
+	}
 	if s.Type == cloud.AWSAurora {
 		return s.memberTarget(r, table)
 	}
@@ -49,7 +52,7 @@ func (s *subject) memberTarget(r *rule.Rule, table *pricing.Table) (amount, cond
 	if i < 0 {
 		return amount{}, unpriced
 	}
-	class, known := s.settingValue(r.Target.Settings[i])
+	class, known := s.settingValue(r, r.Target.Settings[i])
 	m := s.machine()
 	q := sizeQuery{region: m.Region, kind: m.Type, inputs: m.Inputs}
 	now, priced := q.hourly(table, m.Class)
@@ -101,7 +104,7 @@ func (s *subject) addInputFacts(to map[string]any) {
 func (s *subject) targetOf(r *rule.Rule) (pricing.Resource, bool) {
 	out, facts, changed := s.priceable(), s.inputFacts(), false
 	for _, set := range r.Target.Settings {
-		value, known := s.settingValue(set)
+		value, known := s.settingValue(r, set)
 		switch {
 		case set.Name == "class" && known:
 			out.Class, changed = value, true
@@ -121,17 +124,16 @@ func (s *subject) targetOf(r *rule.Rule) (pricing.Resource, bool) {
 	return out, changed
 }
 
-// settingValue returns the text of a setting that the rule itself, a fact or the measured use names.
-func (s *subject) settingValue(set rule.Setting) (string, bool) {
+// settingValue returns the text of a setting that the rule itself, a fact or the measured use names, or a formula finds.
+func (s *subject) settingValue(r *rule.Rule, set rule.Setting) (string, bool) {
 	switch {
 	case set.Op != "=":
 		return "", false
 	case set.Value.Kind == rule.FromUse:
 		m := s.Statistic(set.Value.Text)
 		return wholeNumber(max(m.Value*set.Value.Factor, fewest[set.Name])), m.Reason == ""
-	case set.Value.Kind == rule.Computed && set.Value.Text == "half":
-		n, is := s.facts.Value(set.Name).(float64)
-		return wholeNumber(n / 2), is
+	case set.Value.Kind == rule.Computed:
+		return s.computedValue(r, set)
 	case set.Value.Factor != 1:
 		return "", false
 	case set.Value.Kind == rule.Literal:

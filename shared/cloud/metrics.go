@@ -156,15 +156,7 @@ func MeasuredDays(kind, uid string, day time.Time, since int) int {
 }
 
 // readMetrics reads the table when it is first needed.
-var readMetrics = sync.OnceValue(func() map[string][]Metric {
-	out := map[string][]Metric{}
-	_, lines, _ := strings.Cut(metricTable, "\n") // behind the header
-	for line := range strings.Lines(lines) {
-		m := parseMetric(strings.Split(strings.TrimSuffix(line, "\n"), ";"))
-		out[m.Type] = append(out[m.Type], m)
-	}
-	return out
-})
+var readMetrics = sync.OnceValue(func() map[string][]Metric { return parseMetrics(metricTable) })
 
 // parseMetric reads a line; that each is well-formed is for a test.
 func parseMetric(f []string) Metric {

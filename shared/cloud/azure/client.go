@@ -84,8 +84,13 @@ func escapePath(path string) string {
 
 // listAll reads all pages of a list.
 func listAll[T any](ctx context.Context, c *armClient, path, version string) ([]T, error) {
+	return listSelected[T](ctx, c, path, version, nil)
+}
+
+// listSelected is listAll with a query, such as a filter.
+func listSelected[T any](ctx context.Context, c *armClient, path, version string, query url.Values) ([]T, error) {
 	var all []T
-	k := call{method: http.MethodGet, path: path, version: version}
+	k := call{method: http.MethodGet, path: path, version: version, query: query}
 	for range maxPages {
 		var page struct {
 			Value []T    `json:"value"`

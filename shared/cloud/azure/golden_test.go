@@ -220,6 +220,8 @@ func useAll(t *testing.T, tw *azuretwin.Cloud, k cloud.Kind, stop, scale bool) {
 		From: time.Unix(0, 0), To: time.Unix(7200, 0),
 	})
 	ask("metrics", err)
+	_, err = c.(cloud.Sizer).Sizes(t.Context(), region)
+	ask("sizes", err)
 	_, err = c.(cloud.Clusters).ClusterNames(t.Context(), region)
 	ask("clusters", err)
 	remembered := state(t, c, k.Type, uid).Snapshot

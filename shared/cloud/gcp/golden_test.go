@@ -170,6 +170,7 @@ var permissionOf = map[string]string{
 	"oauth2.token": "", "resourcemanager.projects.testIamPermissions": "",
 	"compute.instances.aggregatedList":             "compute.instances.list",
 	"compute.instanceGroupManagers.aggregatedList": "compute.instanceGroupManagers.list",
+	"compute.machineTypes.aggregatedList":          "compute.machineTypes.list",
 	"compute.regionInstanceGroupManagers.list":     "compute.instanceGroupManagers.list",
 	"compute.regionInstanceGroupManagers.get":      "compute.instanceGroupManagers.get",
 	"compute.instanceGroupManagers.resize":         "compute.instanceGroupManagers.update",
@@ -208,6 +209,9 @@ func TestTheRequiredPermissionsAreThoseOfTheCalls(t *testing.T) {
 	}
 	tw.AddAsset(asset("storage.googleapis.com/Bucket", region, "storage.googleapis.com/media"))
 	if _, err := c.List(t.Context(), cloud.GCPOthers, region, ""); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.(cloud.Sizer).Sizes(t.Context(), region); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := c.(cloud.Metered).Metrics(t.Context(),

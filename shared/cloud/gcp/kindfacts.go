@@ -151,6 +151,9 @@ func databaseFacts(d *googlerest.DatabaseInstance) cloud.Facts {
 		return f
 	}
 	f["edition"], f["ha"], f["storage_gb"] = s.Edition, s.AvailabilityType == "REGIONAL", float64(s.DataDiskSizeGb)
+	if s.DataDiskType != "" {
+		f["storage_type"] = s.DataDiskType
+	}
 	f["storage_auto"] = s.StorageAutoResize == nil || *s.StorageAutoResize
 	f["deletion_protection"], f["backups"], f["retained_backups"] = s.DeletionProtectionEnabled, false, 0.0
 	if n, ok := tierCores(s.Tier); ok {

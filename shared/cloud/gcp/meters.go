@@ -67,7 +67,7 @@ var meters = map[string]meter{
 	cloud.GCPNotebook: instanceMeter,
 	cloud.GCPCloudSQL: {
 		place: `resource.type = "cloudsql_database" AND resource.labels.region = "%s"`,
-		name:  "resource.labels.database_id",
+		name:  "resource.labels.database_id", groups: []string{"resource.labels.database_id"},
 		asked: func(r ref) (string, string) { return r.project + ":" + r.name, r.project + ":" + r.name },
 		told:  func(s *googlerest.TimeSeries) string { return s.Resource.Labels["database_id"] },
 	},
@@ -166,7 +166,9 @@ var meters = map[string]meter{
 var instanceMeter = meter{
 	place: `resource.type = "gce_instance" AND resource.labels.zone = starts_with("%s-")`,
 	name:  "metric.labels.instance_name",
-	asked: func(r ref) (string, string) { return r.name, r.location + "/" + r.name },
+	// the bytes of a disk, and those behind a load balancer, have series of their own
+	groups: []string{"resource.labels.zone", "metric.labels.instance_name"},
+	asked:  func(r ref) (string, string) { return r.name, r.location + "/" + r.name },
 	told: func(s *googlerest.TimeSeries) string {
 		return s.Resource.Labels["zone"] + "/" + s.Metric.Labels["instance_name"]
 	},

@@ -9,7 +9,7 @@ import (
 )
 
 // projectNeeds are the permissions for the project itself, for the resources without a kind, and for metrics.
-var projectNeeds = []string{"resourcemanager.projects.get", assetsNeed, policiesNeed, metricsNeed}
+var projectNeeds = []string{"resourcemanager.projects.get", assetsNeed, policiesNeed, metricsNeed, sizesNeed}
 
 // maxAsked is the largest number of permissions in one request.
 const maxAsked = 100

@@ -153,7 +153,7 @@ func containsAny(s string, words ...string) bool {
 // unitOf returns the unit that people see for a measure of a type, and the factor to it: those of the first metric
 // that uses the measure.
 func unitOf(kind string, m cloud.Measure) (unit string, factor float64) {
-	for _, one := range cloud.MetricsOf(kind) {
+	for _, one := range cloud.FineMetricsOf(kind) {
 		if len(one.Over) == 0 && slices.Contains(one.Of, m) {
 			return one.Unit, one.Factor
 		}

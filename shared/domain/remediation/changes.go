@@ -72,8 +72,9 @@ func settingsProblem(r *rule.Rule, of *cloud.KindChange) string {
 	return ""
 }
 
-// askedValues returns the settings whose values the request must give: those with a formula that needs a person, those
-// that the rule leaves open, and those of a metric that the condition does not read, so that no evidence has it.
+// askedValues returns the settings whose values the request must give: those with a formula whose value the evidence does
+// not have, those that the rule leaves open, and those of a metric that the condition does not read, so that no evidence
+// has it.
 func askedValues(r *rule.Rule) []string {
 	var out []string
 	for _, s := range r.Target.Settings {
@@ -89,7 +90,7 @@ func isAsked(r *rule.Rule, v rule.Value) bool {
 	case rule.Asked:
 		return true
 	case rule.Computed:
-		return "@"+v.Text != cloud.Carried
+		return "@"+v.Text != cloud.Carried && !v.IsFound()
 	case rule.FromUse:
 		return !strings.Contains(r.Condition, "m."+v.Text)
 	}
@@ -127,6 +128,10 @@ func valueOf(s rule.Setting, seen Observed) (string, error) {
 		}
 		return v.Text, nil
 	case rule.Computed:
+		if v.IsFound() {
+			s.Value = rule.Value{Kind: rule.FromFact, Text: rule.TargetValue(s.Name), Factor: 1}
+			break
+		}
 		return cloud.Carried, nil
 	case rule.FromParam:
 		return evidenceText(s, seen.Thresholds)

@@ -13,28 +13,32 @@ func TestValuesOf_TakesTheRulesTheEvidencesAndTheRequestsValues(t *testing.T) {
 	r := &rule.Rule{ID: "x", Verb: rule.VerbChangeStorage, Condition: "m.iops_max_14d > 3000"}
 	var err error
 	r.Target, err = rule.ParseTarget(rule.VerbChangeStorage,
-		"volume_type=gp3 iops=m.iops_max_14d*1.2 throughput_mibps=@carried days=p.days class=@sized "+
+		"volume_type=gp3 iops=m.iops_max_14d*1.2 throughput_mibps=@carried days=p.days class=@sized larger=@larger "+
 			"newer=res.newer_type")
 	if err != nil {
 		t.Fatal(err)
 	}
 	seen := Observed{
-		Values:     map[string]any{"iops_max_14d": 1000.5, "newer_type": "m7i.large"},
+		Values:     map[string]any{"iops_max_14d": 1000.5, "newer_type": "m7i.large", "target_class": "m5.large"},
 		Thresholds: map[string]any{"days": 7},
 	}
-	got, err := ValuesOf(r, seen, map[string]string{"class": "m5.large"})
-	want := "map[class:m5.large days:7 iops:1201 newer:m7i.large throughput_mibps:@carried volume_type:gp3]"
+	got, err := ValuesOf(r, seen, map[string]string{"larger": "m5.2xlarge"})
+	want := "map[class:m5.large days:7 iops:1201 larger:m5.2xlarge newer:m7i.large throughput_mibps:@carried volume_type:gp3]"
 	if fmt.Sprint(got) != want || err != nil {
 		t.Error(got, err)
 	}
-	if asked := fmt.Sprint(askedValues(r)); asked != "[class]" {
+	if asked := fmt.Sprint(askedValues(r)); asked != "[larger]" {
 		t.Error(asked)
 	}
 	for says, lacks := range map[string]func(){
-		"parameters.class":      func() { _, err = ValuesOf(r, seen, nil) },
-		"evidence.iops_max_14d": func() { _, err = ValuesOf(r, Observed{}, map[string]string{"class": "a"}) },
+		"parameters.larger":     func() { _, err = ValuesOf(r, seen, nil) },
+		"evidence.iops_max_14d": func() { _, err = ValuesOf(r, Observed{}, map[string]string{"larger": "a"}) },
+		"evidence.target_class": func() {
+			bare := Observed{Values: map[string]any{"iops_max_14d": 1.0}, Thresholds: map[string]any{"days": 7}}
+			_, err = ValuesOf(r, bare, map[string]string{"larger": "a"})
+		},
 		"100 characters": func() {
-			_, err = ValuesOf(r, seen, map[string]string{"class": strings.Repeat("a", 101)})
+			_, err = ValuesOf(r, seen, map[string]string{"larger": strings.Repeat("a", 101)})
 		},
 	} {
 		if lacks(); err == nil || !strings.Contains(err.Error(), says) {

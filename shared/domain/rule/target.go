@@ -62,6 +62,16 @@ func Formula(name string) (text string, ok bool) {
 	return text, ok
 }
 
+// TargetValue returns the name under which the evidence of a recommendation has the value of a setting that a formula
+// has found.
+func TargetValue(setting string) string { return "target_" + setting }
+
+// IsFound reports whether the evaluation finds the value by a formula, and shows it in the evidence. For other formulas
+// a person gives the value.
+func (v Value) IsFound() bool {
+	return v.Kind == Computed && (v.Text == "sized" || v.Text == "smaller" || v.Text == "half")
+}
+
 var formulas = map[string]string{
 	"burstable": "the cheapest burstable type that holds the use",
 	"carried":   "what the storage can do now, and never less than measured use needs (peak x 1.2)",

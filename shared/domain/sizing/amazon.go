@@ -37,7 +37,8 @@ func (m *machine) placeAmazon() {
 	if size != "metal" {
 		m.label, size = p[5], ""
 	}
-	m.series = strings.Join([]string{family, features, p[4], size}, "/")
+	m.family, m.form = family, strings.Join([]string{features, p[4], size}, "/")
+	m.series = family + "/" + m.form
 	if m.Arm {
 		m.processor = arm
 	}

@@ -41,7 +41,8 @@ func (m *machine) placeAzure() {
 	m.processor, m.premium = azureProcessor(features), strings.Contains(features, "s")
 	temporary := hasTemporaryDisk(family, features, m.generation)
 	features = strings.NewReplacer("a", "", "p", "", "s", "", "d", "").Replace(features)
-	m.series = family + "/" + features + "/" + strconv.FormatBool(temporary)
+	m.family, m.form = family, features+"/"+strconv.FormatBool(temporary)
+	m.series = family + "/" + m.form
 }
 
 // azureProcessor returns the maker of a processor by the letters of the features.

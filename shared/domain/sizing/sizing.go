@@ -1,6 +1,6 @@
-// Package sizing is the catalogue of machine types: how many vCPUs, how much memory and how many GPUs a type has, and
-// which types have the same size with a later generation or another processor. It knows no prices: callers choose the
-// cheapest of the types that it names.
+// Package sizing knows machine types: how many vCPUs, how much memory and how many GPUs a type has, and which types have
+// the same size with a later generation or another processor. With the limits that discoveries read, it chooses the
+// cheapest type that holds a measured use. It knows no prices: callers give them.
 package sizing
 
 import (
@@ -43,6 +43,8 @@ func FindSize(provider, class string) (Size, bool) {
 type machine struct {
 	Size
 	name       string
+	family     string // the letters of the family
+	form       string // what types of a series have in common beside their family
 	series     string // "" if no type can replace the machine
 	label      string // the name of its size within the series: types of AWS with equal labels replace each other
 	generation int

@@ -210,3 +210,29 @@ type RegionList struct {
 type ResourcePolicy struct {
 	InstanceSchedulePolicy *struct{} `json:"instanceSchedulePolicy"`
 }
+
+// MachineType is a machine type in a zone.
+type MachineType struct {
+	Accelerators []struct {
+		Count int64 `json:"guestAcceleratorCount"`
+	} `json:"accelerators"`
+	Architecture string `json:"architecture"`
+	Deprecated   *struct {
+		State string `json:"state"`
+	} `json:"deprecated"`
+	GuestCPUs    int64  `json:"guestCpus"`
+	IsSharedCPU  bool   `json:"isSharedCpu"`
+	MaximumDisks int64  `json:"maximumPersistentDisks"`
+	MemoryMB     int64  `json:"memoryMb"`
+	Name         string `json:"name"`
+	Zone         string `json:"zone"`
+}
+
+// MachineTypeAggregatedList is a page of the machine types of all zones, by zone.
+type MachineTypeAggregatedList struct {
+	Items map[string]struct {
+		MachineTypes []*MachineType `json:"machineTypes"`
+	} `json:"items"`
+	NextPageToken string   `json:"nextPageToken"`
+	Unreachables  []string `json:"unreachables"`
+}

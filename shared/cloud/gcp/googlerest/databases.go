@@ -26,6 +26,7 @@ type DatabaseSettings struct {
 		Enabled bool `json:"enabled"`
 	} `json:"backupConfiguration"`
 	DataDiskSizeGb            int64  `json:"dataDiskSizeGb,string"`
+	DataDiskType              string `json:"dataDiskType"`
 	DeletionProtectionEnabled bool   `json:"deletionProtectionEnabled"`
 	Edition                   string `json:"edition"`
 	IPConfiguration           *struct {

@@ -34,6 +34,8 @@ func (c *Cloud) handlerOf(q request) (answer, *failure) {
 		return okAnswer(map[string]any{"value": locationList()})
 	case q.path == base+"/providers/microsoft.authorization/permissions":
 		return c.pageOf(q, c.permissionList())
+	case q.path == base+"/providers/microsoft.compute/skus":
+		return c.pageOf(q, c.offersIn(q.URL.Query().Get("$filter")))
 	case strings.Contains(q.path, "/operations/"):
 		return c.answerOperation(q)
 	case strings.HasPrefix(q.path, base+"/providers/"):

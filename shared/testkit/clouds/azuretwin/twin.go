@@ -84,6 +84,7 @@ type Cloud struct {
 	waits     map[string]string
 	plain     []string          // types
 	locks     map[string]string // names, by the uids of resources
+	offers    []map[string]any
 }
 
 // operation is a long-running operation.

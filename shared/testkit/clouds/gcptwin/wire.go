@@ -64,6 +64,10 @@ var routes = compileRoutes([]route{
 		handle: (*Cloud).aggregateInstances,
 	},
 	{
+		method: "GET", pattern: "compute/v1/projects/{}/aggregated/machineTypes",
+		op: "compute.machineTypes.aggregatedList", handle: (*Cloud).aggregateMachineTypes,
+	},
+	{
 		method: "GET", pattern: "compute/v1/projects/{}/zones/{}/instances", op: "compute.instances.list",
 		handle: (*Cloud).listInstances,
 	},

@@ -42,11 +42,48 @@ type InstanceStatus struct {
 
 // InstanceTypeInfo is a part of responses.
 type InstanceTypeInfo struct {
-	BurstablePerformanceSupported *bool        `xml:"burstablePerformanceSupported"`
-	GpuInfo                       *GpuInfo     `xml:"gpuInfo"`
-	InstanceType                  InstanceType `xml:"instanceType"`
-	MemoryInfo                    *MemoryInfo  `xml:"memoryInfo"`
-	VCpuInfo                      *VCpuInfo    `xml:"vCpuInfo"`
+	BurstablePerformanceSupported *bool          `xml:"burstablePerformanceSupported"`
+	CurrentGeneration             *bool          `xml:"currentGeneration"`
+	EbsInfo                       *EbsInfo       `xml:"ebsInfo"`
+	GpuInfo                       *GpuInfo       `xml:"gpuInfo"`
+	Hypervisor                    string         `xml:"hypervisor"`
+	InstanceStorageSupported      *bool          `xml:"instanceStorageSupported"`
+	InstanceType                  InstanceType   `xml:"instanceType"`
+	MemoryInfo                    *MemoryInfo    `xml:"memoryInfo"`
+	NetworkInfo                   *NetworkInfo   `xml:"networkInfo"`
+	ProcessorInfo                 *ProcessorInfo `xml:"processorInfo"`
+	VCpuInfo                      *VCpuInfo      `xml:"vCpuInfo"`
+}
+
+// ProcessorInfo is a part of responses.
+type ProcessorInfo struct {
+	SupportedArchitectures []string `xml:"supportedArchitectures>item"`
+}
+
+// EbsInfo is a part of responses.
+type EbsInfo struct {
+	EbsOptimizedInfo *EbsOptimizedInfo `xml:"ebsOptimizedInfo"`
+	NvmeSupport      string            `xml:"nvmeSupport"`
+}
+
+// EbsOptimizedInfo is a part of responses.
+type EbsOptimizedInfo struct {
+	BaselineIops             *int32   `xml:"baselineIops"`
+	BaselineThroughputInMBps *float64 `xml:"baselineThroughputInMBps"`
+}
+
+// NetworkInfo is a part of responses.
+type NetworkInfo struct {
+	DefaultNetworkCardIndex  *int32            `xml:"defaultNetworkCardIndex"`
+	EnaSupport               string            `xml:"enaSupport"`
+	MaximumNetworkInterfaces *int32            `xml:"maximumNetworkInterfaces"`
+	NetworkCards             []NetworkCardInfo `xml:"networkCards>item"`
+}
+
+// NetworkCardInfo is a part of responses.
+type NetworkCardInfo struct {
+	BaselineBandwidthInGbps *float64 `xml:"baselineBandwidthInGbps"`
+	NetworkCardIndex        *int32   `xml:"networkCardIndex"`
 }
 
 // Reservation is a part of responses.

@@ -57,11 +57,14 @@ type DescribeInstanceStatusOutput struct {
 // DescribeInstanceTypesInput is the request of DescribeInstanceTypes.
 type DescribeInstanceTypesInput struct {
 	InstanceTypes []InstanceType `form:"InstanceType"`
+	MaxResults    *int32         `form:"MaxResults"`
+	NextToken     *string        `form:"NextToken"`
 }
 
 // DescribeInstanceTypesOutput is the response of DescribeInstanceTypes.
 type DescribeInstanceTypesOutput struct {
 	InstanceTypes []InstanceTypeInfo `xml:"instanceTypeSet>item"`
+	NextToken     *string            `xml:"nextToken"`
 }
 
 // DescribeInstancesInput is the request of DescribeInstances.
@@ -209,6 +212,12 @@ func (i *DescribeInstanceStatusInput) PageToken() **string { return &i.NextToken
 
 // NextPageToken returns the token of the next page, or nil.
 func (o *DescribeInstanceStatusOutput) NextPageToken() *string { return o.NextToken }
+
+// PageToken returns the place of the token that names the page.
+func (i *DescribeInstanceTypesInput) PageToken() **string { return &i.NextToken }
+
+// NextPageToken returns the token of the next page, or nil.
+func (o *DescribeInstanceTypesOutput) NextPageToken() *string { return o.NextToken }
 
 // PageToken returns the place of the token that names the page.
 func (i *DescribeInstancesInput) PageToken() **string { return &i.NextToken }

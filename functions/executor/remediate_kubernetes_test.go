@@ -55,7 +55,8 @@ func recommendInside(t *testing.T, w *fixture, tw *kubernetestwin.Cluster, ruleI
 func oversized(tw *kubernetestwin.Cluster) {
 	tw.Change("deployments", "shop/web", func(o k8sFields) {
 		o["spec"].(k8sFields)["template"].(k8sFields)["spec"] = k8sFields{"containers": []any{k8sFields{
-			"name": "main", "image": "app:1", "resources": k8sFields{"requests": k8sFields{"cpu": "1", "memory": "1Gi"}},
+			"name": "main", "image": "app:1",
+			"resources": k8sFields{"requests": k8sFields{"cpu": "1", "memory": "1Gi"}},
 		}}}
 	})
 	tw.Settle()

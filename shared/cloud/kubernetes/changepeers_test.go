@@ -114,7 +114,9 @@ func TestChanger_OverARealControlPlane(t *testing.T) {
 	for _, name := range names {
 		c := all[name]
 		t.Run(name, func(t *testing.T) {
-			one := realStage{&realCluster{plane: &plane{t, s.url, s.authority, s.client}, clk: s.clk, conn: s.conn, uid: s.uid}}
+			one := realStage{&realCluster{
+				plane: &plane{t, s.url, s.authority, s.client}, clk: s.clk, conn: s.conn, uid: s.uid,
+			}}
 			of, _ := cloud.ChangeOf(c.kind, c.verb)
 			one.allowOnly(of.Needs)
 			defer one.clear(c)

@@ -36,8 +36,8 @@ func (c *Cluster) deleteObject(q request, o fields) (any, *failure) {
 	}
 	is := valueAt(o, "metadata")["resourceVersion"]
 	if v := valueAt(options, "preconditions")["resourceVersion"]; v != nil && v != is {
-		return nil, newFailure(http.StatusConflict, "Conflict", "Precondition failed: ResourceVersion in precondition: %v, "+
-			"ResourceVersion in object meta: %v", v, is)
+		return nil, newFailure(http.StatusConflict, "Conflict", "Precondition failed: ResourceVersion in "+
+			"precondition: %v, ResourceVersion in object meta: %v", v, is)
 	}
 	delete(c.objects[q.resource], q.place())
 	return fields{"kind": "Status", "apiVersion": "v1", "status": "Success"}, nil

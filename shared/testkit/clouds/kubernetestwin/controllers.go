@@ -109,7 +109,8 @@ func (c *Cluster) settleWorkload(resource string, o fields) {
 		was, want = numberOf(valueAt(o, "status")["currentNumberScheduled"], 0), nodesOf(o)
 		status = fields{
 			"observedGeneration": meta["generation"], "desiredNumberScheduled": want,
-			"currentNumberScheduled": want, "numberReady": want, "updatedNumberScheduled": want, "numberAvailable": want,
+			"currentNumberScheduled": want, "numberReady": want, "updatedNumberScheduled": want,
+			"numberAvailable": want,
 		}
 	}
 	if sameJSON(o["status"], status) {

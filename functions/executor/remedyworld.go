@@ -111,7 +111,8 @@ func (t *trial) put(ctx context.Context, k table.Key, v any) error {
 func (t *trial) addResource(ctx context.Context, target *remediation.Target) error {
 	scan := inventory.Scan{
 		Partition: inventory.Partition{
-			AccountID: target.CloudAccountID, Provider: simulated.Name, Region: target.Region, Kind: target.ResourceType,
+			AccountID: target.CloudAccountID, Provider: simulated.Name, Region: target.Region,
+			Kind: target.ResourceType,
 		},
 		ID: id.New("job", t.clock.Now()), Started: t.clock.Now(),
 	}

@@ -48,8 +48,9 @@ var (
 const (
 	checks = "The resources are read in their clouds. A recommendation that is not open (409 with the reason), whose " +
 		"rule nothing carries out (409), whose account is read_only (403), whose resource is held by an action, an " +
-		"override, an event readiness plan, a calendar or another workflow (409), or is managed by a controller or by " +
-		"infrastructure as code (409) is refused. parameters has scheduleID for rules that attach a schedule, and the sizes that the " +
+		"override, an event readiness plan, a calendar or another workflow (409), or is managed by a controller or " +
+		"by infrastructure as code (409) is refused. parameters has scheduleID for rules that attach a schedule, and " +
+		"the sizes that the " +
 		"rule does not name itself. "
 	people = "Rules in autonomousRules of the organization run at once for non-production resources. Otherwise " +
 		"another person decides within 24 hours: POST …/approve or …/reject. Then the executor checks everything " +

@@ -93,8 +93,8 @@ func ThrottleCalls(p cloud.Provider, account string, calls int) {
 }
 
 // DenyCapability takes the capability ("discover", "start_stop", "scale", "remediate") from the account in this
-// process, or gives it back. It takes a permission away from a connection in use, as tests and rehearsals do. p must come
-// from New.
+// process, or gives it back. It is for tests that take a permission away from a connection in use. p must come from
+// New.
 func DenyCapability(p cloud.Provider, account, capability string, on bool) {
 	w := p.(*provider).worldOf(account)
 	w.mu.Lock()

@@ -92,8 +92,8 @@ type stagedChange struct {
 // change makes a call with the faults of the account and of the stage, and notes it.
 func (c *stageConn) change(ctx context.Context, own *staged, r request, s stagedChange) error {
 	if s.ends && c.stage.faults.Denied {
-		return c.stage.note(own, s.call, s.set, newFailure(cloud.Denied, r, "AccessDenied", "not authorized to perform: "+
-			s.call))
+		return c.stage.note(own, s.call, s.set,
+			newFailure(cloud.Denied, r, "AccessDenied", "not authorized to perform: "+s.call))
 	}
 	return c.stage.note(own, s.call, s.set, c.simulateCall(ctx, r, func(context.Context) error {
 		c.stage.locked(s.do)

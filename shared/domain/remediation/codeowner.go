@@ -2,6 +2,7 @@ package remediation
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"lamplighter.dev/shared/domain/inventory"
@@ -41,10 +42,8 @@ func ownerOf(tags map[string]string) (controller string, code CodeOwner, isCode 
 		lower[strings.ToLower(k)] = v
 	}
 	controller = inventory.ControllerOf(lower)
-	for _, c := range controllersOnly {
-		if controller == c {
-			return controller, code, false
-		}
+	if slices.Contains(controllersOnly, controller) {
+		return controller, code, false
 	}
 	tool := controller
 	if tool == "opentofu" {

@@ -125,19 +125,25 @@ func NewPatch(o CodeOwner, s PatchSubject) CodePatch {
 		out.Format, out.Text = "text", inWords(o, s)
 	case cloud.ChangeVerb(s.Verb).RemovesResource():
 		out.Format, out.Text = "text", removal(o, s)
-	case o.Tool == "cloudformation":
-		out.writeTemplate(o, s)
-	case o.Tool == "terraform" || o.Tool == "opentofu":
-		out.writeBlocks(s)
-	case o.Tool == "helm" || o.Tool == "gitops":
-		out.writeManifest(o, s)
 	default:
-		out.Format, out.Text = "text", inWords(o, s)
+		out.writeForTool(o, s)
 	}
 	if out.Text == "" { // no value has a known name there
 		out.Format, out.Text, out.Notes = "text", inWords(o, s), append([]string{}, s.Notes...)
 	}
 	return out
+}
+
+// writeForTool writes the values in the form of the tool, and nothing for a tool without one.
+func (p *CodePatch) writeForTool(o CodeOwner, s PatchSubject) {
+	switch o.Tool {
+	case "cloudformation":
+		p.writeTemplate(o, s)
+	case "terraform", "opentofu":
+		p.writeBlocks(s)
+	case "helm", "gitops":
+		p.writeManifest(o, s)
+	}
 }
 
 // inWords says what to change, in the words of rules.

@@ -12,7 +12,8 @@ import (
 
 func TestNewPatch_IsInTheFormOfItsTool(t *testing.T) {
 	gp3 := PatchSubject{
-		Type: "aws-ebs", UID: "vol-1", Verb: "change-storage", After: map[string]string{"volume_type": "gp3", "iops": "3000"},
+		Type: "aws-ebs", UID: "vol-1", Verb: "change-storage",
+		After: map[string]string{"volume_type": "gp3", "iops": "3000"},
 	}
 	for name, c := range map[string]struct {
 		tags   map[string]string
@@ -21,7 +22,8 @@ func TestNewPatch_IsInTheFormOfItsTool(t *testing.T) {
 		text   string
 	}{
 		"CloudFormation": {
-			map[string]string{"aws:cloudformation:stack-name": "shop", "aws:cloudformation:logical-id": "Data"}, gp3, "json",
+			map[string]string{"aws:cloudformation:stack-name": "shop", "aws:cloudformation:logical-id": "Data"},
+			gp3, "json",
 			"{\n  \"Resources\": {\n    \"Data\": {\n      \"Properties\": {\n        \"Iops\": 3000,\n" +
 				"        \"VolumeType\": \"gp3\"\n      },\n      \"Type\": \"AWS::EC2::Volume\"\n    }\n  }\n}",
 		},
@@ -32,11 +34,14 @@ func TestNewPatch_IsInTheFormOfItsTool(t *testing.T) {
 		"a block in a block, and other words": {
 			map[string]string{"goog-terraform-provisioned": "true"},
 			PatchSubject{Type: "gcp-cloudsql", UID: "q", Verb: "resize", After: map[string]string{"ha": "false"}}, "hcl",
-			"resource \"google_sql_database_instance\" \"NAME\" { # q\n  settings {\n    availability_type = \"ZONAL\"\n  }\n}\n",
+			"resource \"google_sql_database_instance\" \"NAME\" { # q\n  settings {\n" +
+				"    availability_type = \"ZONAL\"\n  }\n}\n",
 		},
 		"another unit": {
 			map[string]string{"goog-terraform-provisioned": "true"},
-			PatchSubject{Type: "gcp-gcs", UID: "b", Verb: "set-lifecycle", After: map[string]string{"soft_delete_days": "7"}},
+			PatchSubject{
+				Type: "gcp-gcs", UID: "b", Verb: "set-lifecycle", After: map[string]string{"soft_delete_days": "7"},
+			},
 			"hcl", "resource \"google_storage_bucket\" \"NAME\" { # b\n  soft_delete_policy {\n" +
 				"    retention_duration_seconds = 604800\n  }\n}\n",
 		},
@@ -83,7 +88,8 @@ func TestNewPatch_ATextIsNotEvaluated(t *testing.T) {
 	p := NewPatch(CodeOwner{Tool: "terraform"}, PatchSubject{
 		Type: "aws-ec2", UID: "i-1\n}", Verb: "resize", After: map[string]string{"class": `${file("x")}"`},
 	})
-	if want := "resource \"aws_instance\" \"NAME\" { # i-1 }\n  instance_type = \"$${file(\\\"x\\\")}\\\"\"\n}\n"; p.Text != want {
+	want := "resource \"aws_instance\" \"NAME\" { # i-1 }\n  instance_type = \"$${file(\\\"x\\\")}\\\"\"\n}\n"
+	if p.Text != want {
 		t.Errorf("%s\nwant\n%s", p.Text, want)
 	}
 }

@@ -79,7 +79,7 @@ var jsonServices = []string{
 	"ecs", "eks", "application-autoscaling", "sagemaker", "lambda", "sqs", "ecr", "tagging", "resource-explorer-2",
 	"organizations", "es", "workspaces",
 	"apprunner", "lightsail", "synthetics", "bcm-data-exports", "cur", "ce", "elasticfilesystem", "fsx", "logs",
-	"secretsmanager", "dms", "directconnect", "transfer", "dax",
+	"secretsmanager", "dms", "directconnect", "transfer", "dax", "cost-optimization-hub",
 }
 
 // described adds the details of Describe to an answer.

@@ -3,6 +3,7 @@ package cloud
 import (
 	"encoding/json"
 	"strings"
+	"time"
 
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/money"
@@ -18,7 +19,7 @@ const (
 // mostOpined limits the amount of a saving, in units of its currency. A larger one is no amount of a month's bill.
 var mostOpined = money.FromInt(1_000_000_000_000)
 
-// clean shortens texts, removes control characters from them, and drops an amount that cannot be right.
+// clean shortens texts, removes control characters from them, and drops an amount or a time that cannot be right.
 func (o *Opinion) clean() {
 	o.ID, o.ResourceUID = fault.CleanText(o.ID, maxOpinionID), fault.CleanText(o.ResourceUID, maxOpinionID)
 	for _, text := range []*string{&o.Current, &o.Recommended} {
@@ -26,6 +27,9 @@ func (o *Opinion) clean() {
 	}
 	for _, text := range []*string{&o.Type, &o.Region, &o.Native, &o.Target, &o.Origin} {
 		*text = strings.TrimSpace(fault.CleanText(*text, maxOpinionName))
+	}
+	if year := o.RefreshedAt.Year(); year < 2000 || year > 2200 {
+		o.RefreshedAt = time.Time{}
 	}
 	o.Currency = strings.ToUpper(o.Currency)
 	if o.Saving != nil && (o.Saving.Abs().Cmp(mostOpined) > 0 || !isCurrency(o.Currency)) {

@@ -52,29 +52,31 @@ type Cloud struct {
 	// Engine executes the queries of billing exports. Without one, the twin answers them from its own rows.
 	Engine QueryEngine
 
-	mu         sync.Mutex
-	throttled  int
-	faults     []Fault
-	calls      []Call
-	tokens     map[string]bool
-	pools      map[string]workloadPool
-	instances  []*Instance
-	policies   map[string]bool // resource policies; true are schedules of instances
-	groups     []*Group
-	details    map[string]string
-	databases  []*Database
-	clusters   []*Cluster
-	services   []*Service
-	managed    []*Managed
-	assets     []Asset
-	units      []Unit
-	members    []*Member
-	series     []Series
-	operations []*operation
-	serial     int
-	plain      map[string]map[string]any // by the path of their address
-	tables     []BillingTable
-	answers    map[string]*queryAnswer
+	mu           sync.Mutex
+	throttled    int
+	faults       []Fault
+	calls        []Call
+	tokens       map[string]bool
+	pools        map[string]workloadPool
+	instances    []*Instance
+	policies     map[string]bool // resource policies; true are schedules of instances
+	groups       []*Group
+	details      map[string]string
+	databases    []*Database
+	clusters     []*Cluster
+	services     []*Service
+	managed      []*Managed
+	assets       []Asset
+	units        []Unit
+	members      []*Member
+	series       []Series
+	advices      []Advice
+	deniedAdvice []string // recommenders
+	operations   []*operation
+	serial       int
+	plain        map[string]map[string]any // by the path of their address
+	tables       []BillingTable
+	answers      map[string]*queryAnswer
 }
 
 // request is a call on its way through the twin.

@@ -18,8 +18,14 @@ const (
 	SimulatedAdvisor    OpinionSource = "simulated_advisor"
 )
 
-// OpinionSources are all sources.
-var OpinionSources = []OpinionSource{CostOptimizationHub, AzureAdvisor, GoogleRecommender, SimulatedAdvisor}
+// HasOpinions reports whether accounts of a provider may have opinions.
+func HasOpinions(provider string) bool {
+	switch provider {
+	case "aws", "azure", "gcp", simulated:
+		return true
+	}
+	return false
+}
 
 // OpinionAction is what a provider recommends to do, the same words for all providers.
 type OpinionAction string

@@ -26,9 +26,10 @@ const (
 	importingTime  = 5 * time.Minute
 )
 
-// importingDue returns the share that imports the opinions of the account, unless that was tried today.
+// importingDue returns the share that imports the opinions of the account, unless that was tried today. Of an account
+// that was never discovered, the locations are not known yet.
 func (w *worker) importingDue(ctx context.Context, in discovery.Input, a inventory.Account) ([]Share, error) {
-	if !cloud.HasOpinions(a.Provider) {
+	if !cloud.HasOpinions(a.Provider) || a.LastDiscoveredAt.IsZero() {
 		return nil, nil
 	}
 	last, err := w.opinions.LastImport(ctx, in.Org, in.AccountID)

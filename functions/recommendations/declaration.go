@@ -19,7 +19,7 @@ var Declaration = platform.Declaration{
 	Access: rest.Access.With(table.Access{
 		Reads: []table.Partition{
 			identity.MetaPartition, inventory.AccountPartition, inventory.IndexPartition, inventory.ChunkPartition,
-			recommendation.ChunkPartition, opinion.AccountPartition, opinion.Partition,
+			recommendation.ChunkPartition, opinion.Partition,
 		},
 		Writes: []table.Partition{
 			recommendation.RowPartition, recommendation.ColumnPartition, recommendation.RulePartition,

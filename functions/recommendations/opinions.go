@@ -125,29 +125,25 @@ type opinionReading struct {
 	accounts map[string]opinion.Account // by id
 }
 
-// read reads all of it side by side: the columns, with the inventory for a grant on teams or resources, the compared
-// opinions and the imports.
+// read reads the columns, with the inventory for a grant on teams or resources, and the comparison side by side.
 func (r *opinionReading) read(ctx context.Context) error {
 	var g errgroup.Group
-	if r.view == nil {
-		g.Go(func() (err error) {
-			r.view, err = r.store.View(ctx, r.caller.Org, r.caller.Scopes(reading), false)
-			return err
-		})
-	}
 	g.Go(func() (err error) {
-		r.compared, err = r.opinions.ReadCompared(ctx, r.caller.Org)
+		r.view, err = r.store.View(ctx, r.caller.Org, r.caller.Scopes(reading), false)
 		return err
 	})
-	g.Go(func() error {
-		all, err := r.opinions.Accounts(ctx, r.caller.Org)
-		r.accounts = make(map[string]opinion.Account, len(all))
-		for i := range all {
-			r.accounts[all[i].AccountID] = all[i]
-		}
-		return err
-	})
+	g.Go(func() error { return r.readComparison(ctx) })
 	return g.Wait()
+}
+
+// readComparison reads the comparison: one round trip.
+func (r *opinionReading) readComparison(ctx context.Context) error {
+	c, err := r.opinions.ReadComparison(ctx, r.caller.Org)
+	r.compared, r.accounts = c.All, make(map[string]opinion.Account, len(c.Accounts))
+	for i := range c.Accounts {
+		r.accounts[c.Accounts[i].AccountID] = c.Accounts[i]
+	}
+	return err
 }
 
 // position is an opinion, or a recommendation without one.

@@ -41,10 +41,11 @@ func (s *service) summarize(ctx context.Context, _ *struct{}) (RecommendationSum
 	r, o := &readings{service: s, caller: c}, &opinionReading{service: s, caller: c}
 	var g errgroup.Group
 	g.Go(func() error { return r.read(ctx, true) })
-	g.Go(func() error { return o.read(ctx) })
+	g.Go(func() error { return o.readComparison(ctx) })
 	if err := g.Wait(); err != nil {
 		return RecommendationSummary{}, err
 	}
+	o.view = r.view
 	sums := r.view.Sums()
 	return RecommendationSummary{
 		Gross: sums.Gross.Fixed(2), Net: sums.Net.Fixed(2), Realistic: sums.Net.Mul(r.realism).Fixed(2),

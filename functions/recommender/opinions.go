@@ -2,6 +2,7 @@ package recommender
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -38,9 +39,11 @@ func (e *evaluation) beginComparison(ctx context.Context, shard int) error {
 	if len(c.accounts) == 0 {
 		return nil
 	}
-	accounts := make([]opinion.Account, 0, len(c.accounts))
-	for _, a := range c.accounts {
-		accounts = append(accounts, a)
+	accounts := slices.Collect(maps.Values(c.accounts))
+	if shard == opinion.AccountShard {
+		if err := e.opinionStore.WriteAccounts(ctx, e.org, accounts); err != nil {
+			return err
+		}
 	}
 	var err error
 	c.opinions, err = e.opinionStore.ReadShard(ctx, e.org, shard, accounts)

@@ -35,8 +35,31 @@ func (c *Compared) Take(j *Judgement) {
 	c.OurUSD, c.Difference, c.Why = j.OurUSD, j.Difference, j.Why
 }
 
-// The sort keys of a comparison: its first part, and those that follow it.
-const firstPart = "C"
+// The sort keys of a comparison: its first part, and the imports as they were compared, beside the first shard.
+const (
+	firstPart    = "C"
+	accountsPart = "A"
+)
+
+// Comparison is the comparison of an organization's opinions, and the imports that it is of.
+type Comparison struct {
+	Accounts []Account
+	All      []Compared
+}
+
+// WriteAccounts stores the imports as they are compared, so that readers need no round trip of their own for them.
+func (s *Store) WriteAccounts(ctx context.Context, org string, all []Account) error {
+	chunks, err := packChunks(all)
+	if err != nil || len(chunks) == 0 {
+		return fault.Wrap("pack the imports of opinions of "+org, err)
+	}
+	it, err := table.NewItem(shardKey(org, AccountShard, accountsPart), packed{Z: chunks[0], At: s.clock.Now()})
+	if err != nil {
+		return err
+	}
+	it.Expires = s.clock.Now().Add(keepCompared)
+	return fault.Wrap("store the imports of opinions of "+org, s.table.BatchWrite(ctx, table.Put(it)))
+}
 
 func partKey(org string, shard int, gen string, n int) table.Key {
 	return shardKey(org, shard, fmt.Sprintf("D#%s#%03d", gen, n))
@@ -99,23 +122,40 @@ func (s *Store) swapParts(ctx context.Context, p partSwap, following []table.Wri
 	return s.table.BatchWrite(ctx, ws...)
 }
 
-// ReadCompared reads the compared opinions of shards, or of all without any. It takes one round trip, and one more for
-// those of organizations with more than some 60,000.
-func (s *Store) ReadCompared(ctx context.Context, org string, shards ...int) ([]Compared, error) {
-	if len(shards) == 0 {
-		for shard := range Shards {
-			shards = append(shards, shard)
-		}
+// ReadComparison reads all compared opinions and their imports. It takes one round trip, and one more for those of
+// organizations with more than some 60,000.
+func (s *Store) ReadComparison(ctx context.Context, org string) (Comparison, error) {
+	var shards []int
+	for shard := range Shards {
+		shards = append(shards, shard)
 	}
+	return s.readComparison(ctx, org, shards, shardKey(org, AccountShard, accountsPart))
+}
+
+// ReadCompared reads the compared opinions of some shards, as ReadComparison does.
+func (s *Store) ReadCompared(ctx context.Context, org string, shards ...int) ([]Compared, error) {
+	out, err := s.readComparison(ctx, org, shards)
+	return out.All, err
+}
+
+func (s *Store) readComparison(ctx context.Context, org string, shards []int, besides ...table.Key) (
+	out Comparison, err error,
+) {
 	keys := make([]table.Key, len(shards))
 	for i, shard := range shards {
 		keys[i] = shardKey(org, shard, firstPart)
 	}
-	got, err := s.table.BatchGet(ctx, keys...)
+	got, err := s.table.BatchGet(ctx, append(keys, besides...)...)
 	if err != nil {
-		return nil, fault.Wrap("read the compared opinions of "+org, err)
+		return out, fault.Wrap("read the compared opinions of "+org, err)
 	}
-	var out []Compared
+	for _, k := range besides {
+		if it, there := got[k]; there {
+			if out.Accounts, _, err = unpackChunk(out.Accounts, it); err != nil {
+				return out, err
+			}
+		}
+	}
 	var more []table.Key
 	var at time.Time
 	for i, k := range keys {
@@ -123,17 +163,18 @@ func (s *Store) ReadCompared(ctx context.Context, org string, shards ...int) ([]
 		if !there {
 			continue
 		}
-		from, p := len(out), packed{}
-		if out, p, err = unpackChunk(out, it); err != nil {
-			return nil, err
+		from, p := len(out.All), packed{}
+		if out.All, p, err = unpackChunk(out.All, it); err != nil {
+			return out, err
 		}
 		for n := range p.More {
 			more = append(more, partKey(org, shards[i], p.Gen, n))
 		}
 		at = p.At
-		setComparedAt(out[from:], at)
+		setComparedAt(out.All[from:], at)
 	}
-	return s.readMore(ctx, out, more, at)
+	out.All, err = s.readMore(ctx, out.All, more, at)
+	return out, err
 }
 
 func setComparedAt(all []Compared, at time.Time) {

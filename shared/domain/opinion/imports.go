@@ -124,7 +124,7 @@ const maxError = 400
 func (s *Store) NoteFailure(ctx context.Context, org string, a Account, why error) error {
 	_, err := s.table.Write(ctx, table.Update(accountKey(org, a.AccountID), []table.Change{
 		table.Set("accountID", a.AccountID), table.Set("provider", a.Provider),
-		table.Set("triedAt", s.clock.Now()), table.Set("error", fault.CleanText(fault.Message(why), maxError)),
+		table.Set("triedAt", s.clock.Now()), table.Set("error", fault.CleanText(why.Error(), maxError)),
 	}))
 	return fault.Wrap("note a failed import of opinions of "+a.AccountID, err)
 }

@@ -60,4 +60,3 @@ func (v *View) Rows(ctx context.Context, ids []string) (map[string]Row, error) {
 	}
 	return v.store.ReadRows(ctx, v.columns.org, ids)
 }
-

@@ -99,3 +99,32 @@ func TestEvaluate_ForgetsOpinionsThatTheProviderNoLongerHas(t *testing.T) {
 		t.Errorf("compared: %s; want nothing", got)
 	}
 }
+
+// The simulated cloud has opinions of all verdicts on its volumes: it knows the waste that was planted, and leaves some
+// of it out.
+func TestEvaluate_ComparesTheOpinionsOfASimulatedCloud(t *testing.T) {
+	f := newFixture(t)
+	var all []opinion.Opinion
+	a := apitest.Value(f.connectSimulated().(cloud.OpinionReader).ReadOpinions(f.In(org), cloud.OpinionRequest{
+		Limit: 1000,
+	}, func(o cloud.Opinion) { all = append(all, opinion.Opinion{Opinion: o, USD: o.Saving}) }))(f)
+	f.Must(opinion.New(f.Platform).Import(f.In(org), org, opinion.Account{
+		AccountID: inventorytest.Account, Provider: "simulated", Source: a.Source, State: a.State,
+	}, all))
+	rows := f.evaluateSimulated(f.listSimulated())
+	verdicts, opined := map[opinion.Verdict]int{}, map[string]bool{}
+	c := apitest.Value(opinion.New(f.Platform).ReadComparison(f.In(org), org))(f)
+	for i := range c.All {
+		verdicts[c.All[i].Verdict]++
+		opined[c.All[i].ResourceUID] = true
+	}
+	for uid := range rows {
+		if !opined[uid] {
+			verdicts[opinion.OnlyWe]++
+		}
+	}
+	if verdicts[opinion.Agree]+verdicts[opinion.Differs] < 20 || verdicts[opinion.OnlyWe] < 5 {
+		t.Errorf("%d opinions, by verdict: %v", len(all), verdicts)
+	}
+	t.Logf("%d opinions, by verdict: %v", len(all), verdicts)
+}

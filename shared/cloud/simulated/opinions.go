@@ -61,8 +61,9 @@ func (c *conn) opinionOn(n node, h history) (cloud.Opinion, bool) {
 		Currency: "USD", Origin: "simulation", Current: r.InstanceType,
 		RefreshedAt: c.clk.Now().UTC().Truncate(24 * time.Hour),
 	}
-	saving := money.FromScaled(int64(500+c.drawProperty(n, asSize)%20_000), 2)
-	out.Saving = &saving
+	if draw < 4 { // of others it does not say how much they would save
+		out.Saving = new(money.FromScaled(int64(500+c.drawProperty(n, asSize)%20_000), 2))
+	}
 	unused := r.Facts["attachment_count"] == 0.0 || r.Facts["association_id"] == ""
 	switch {
 	case r.Status != cloud.Running && !unused || draw == 0:

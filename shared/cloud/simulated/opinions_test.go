@@ -32,7 +32,7 @@ func TestReadOpinions_AreAboutResourcesAndFollowTheSeed(t *testing.T) {
 	actions := map[cloud.OpinionAction]int{}
 	for _, o := range all {
 		actions[o.Action]++
-		if !uids[o.ResourceUID] || o.Saving == nil || o.Saving.Sign() <= 0 ||
+		if !uids[o.ResourceUID] || o.Saving != nil && o.Saving.Sign() <= 0 ||
 			(o.Action == cloud.OpinionResize) != (o.Target != "") {
 			t.Errorf("an opinion is %+v", o)
 		}

@@ -76,15 +76,24 @@ func TestReadOpinions_ActionsOfAdvisor(t *testing.T) {
 		extended          map[string]any
 		want              string
 	}{
-		"a shutdown":                   {"Right-size or shutdown", "", map[string]any{"targetSku": "Shutdown"}, "stop"},
-		"a number as an amount":        {"x", "Resize it", map[string]any{"savingsAmount": 12.5, "savingsCurrency": "usd"}, "resize 12.5"},
-		"an unattached disk":           {"Review disks that are not attached to a VM", "", nil, "delete"},
-		"a reservation":                {"Consider virtual machine reserved instance", "Buy it", nil, "commit"},
-		"a migration":                  {"Use lower cost storage", "Migrate to Standard", nil, "upgrade"},
-		"words that are new":           {"Think", "Again", nil, "other"},
-		"an amount that is a list":     {"Think", "Again", map[string]any{"savingsAmount": []int{1}, "savingsCurrency": "USD"}, "other"},
+		"a shutdown": {"Right-size or shutdown", "", map[string]any{"targetSku": "Shutdown"}, "stop"},
+		"a number as an amount": {
+			"x", "Resize it", map[string]any{"savingsAmount": 12.5, "savingsCurrency": "usd"},
+			"resize 12.5",
+		},
+		"an unattached disk": {"Review disks that are not attached to a VM", "", nil, "delete"},
+		"a reservation":      {"Consider virtual machine reserved instance", "Buy it", nil, "commit"},
+		"a migration":        {"Use lower cost storage", "Migrate to Standard", nil, "upgrade"},
+		"words that are new": {"Think", "Again", nil, "other"},
+		"an amount that is a list": {
+			"Think", "Again", map[string]any{"savingsAmount": []int{1}, "savingsCurrency": "USD"},
+			"other",
+		},
 		"an amount without a currency": {"Think", "", map[string]any{"savingsAmount": "7"}, "other"},
-		"a negative amount":            {"Think", "", map[string]any{"savingsAmount": "-7", "savingsCurrency": "USD"}, "other -7"},
+		"a negative amount": {
+			"Think", "", map[string]any{"savingsAmount": "-7", "savingsCurrency": "USD"},
+			"other -7",
+		},
 	} {
 		tw := &azuretwin.Cloud{}
 		row := advice(1, c.solution, c.extended)

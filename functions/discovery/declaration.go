@@ -9,6 +9,7 @@ import (
 	"lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/measurement"
+	"lamplighter.dev/shared/domain/opinion"
 	"lamplighter.dev/shared/domain/pricing"
 	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/domain/sizing"
@@ -31,7 +32,7 @@ var Declaration = platform.Declaration{
 		teams.Partition, teams.NamePartition, // a deleted account is removed from its teams
 		scheduling.SchedulePartition, scheduling.AttachmentPartition, inventory.AttachedPartition, // this too
 		discovery.JobPartition, discovery.PartPartition, measurement.Partition, workqueue.Partition,
-		sizing.Partition,
+		sizing.Partition, opinion.AccountPartition, opinion.Partition,
 		cloud.SimulatedPartition, throttle.Partition,
 	}},
 	Tasks:   []string{discovery.Machine},

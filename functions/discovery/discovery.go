@@ -13,6 +13,7 @@ import (
 	"lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/measurement"
+	"lamplighter.dev/shared/domain/opinion"
 	"lamplighter.dev/shared/domain/pricing"
 	"lamplighter.dev/shared/domain/sizing"
 	"lamplighter.dev/shared/engine/workflow"
@@ -31,6 +32,7 @@ type Share struct {
 	Started     time.Time  `json:"started"`
 	Parts       []Progress `json:"parts"` // by region; those of a region are in one share
 	Measuring   *Measuring `json:"measuring,omitempty"`
+	Importing   *Importing `json:"importing,omitempty"`
 	Done        bool       `json:"done"`
 	WaitSeconds int        `json:"waitSeconds"` // before scan is called again
 }
@@ -56,6 +58,7 @@ type worker struct {
 	measurements *measurement.Store
 	estimates    *pricing.Store
 	sizes        *sizing.Store
+	opinions     *opinion.Store
 	writing      chan struct{} // held while pages are written
 }
 
@@ -71,7 +74,8 @@ func Handler(p *platform.Platform, providers cloud.Providers) workflow.Handler {
 func newWorker(p *platform.Platform, providers cloud.Providers) *worker {
 	return &worker{
 		p: p, providers: providers, inventory: inventory.New(p), measurements: measurement.New(p),
-		estimates: pricing.New(p, providers), sizes: sizing.NewStore(p), writing: make(chan struct{}, writeConcurrency),
+		estimates: pricing.New(p, providers), sizes: sizing.NewStore(p), opinions: opinion.New(p),
+		writing: make(chan struct{}, writeConcurrency),
 	}
 }
 

@@ -75,6 +75,9 @@ func (w *worker) forgetAccount(ctx context.Context, in discovery.Input) error {
 	if err := scheduling.New(w.p).DetachAccount(ctx, in.Org, in.AccountID); err != nil {
 		return err
 	}
+	if err := w.opinions.Forget(ctx, in.Org, in.AccountID); err != nil {
+		return err
+	}
 	_, err := w.inventory.ForgetAccount(ctx, in.Org, in.AccountID)
 	return err
 }

@@ -59,7 +59,11 @@ func (w *worker) planShares(ctx context.Context, in discovery.Input) (Plan, erro
 		dealt = dealRegion(dealt, sharesOf(a), Share{Input: in, Started: w.p.Clock.Now(), Parts: parts})
 	}
 	measuring, err := w.measuringDue(ctx, in, a)
-	return Plan{append(dealt, measuring...)}, err
+	if err != nil {
+		return Plan{}, err
+	}
+	importing, err := w.importingDue(ctx, in, a)
+	return Plan{slices.Concat(dealt, measuring, importing)}, err
 }
 
 // recordHopeless records on the pass why nothing can be read if a retry would not help. Otherwise it returns the

@@ -42,6 +42,9 @@ func (w *worker) scanShare(ctx context.Context, sh Share) (Share, error) {
 	if sh.Measuring != nil {
 		return w.measureShare(ctx, sh, a, conn)
 	}
+	if sh.Importing != nil {
+		return w.importShare(ctx, sh, a, conn)
+	}
 	r := newRun(w, conn, a, &sh)
 	if err = r.readPages(ctx, w.endTime(ctx)); err != nil {
 		return sh, err

@@ -12,6 +12,7 @@ import (
 	"lamplighter.dev/shared/domain/discovery"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/measurement"
+	"lamplighter.dev/shared/domain/opinion"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workflow"
 	"lamplighter.dev/shared/foundation/fault"
@@ -200,6 +201,7 @@ func TestAPlan_DealsAKnownSmallAccountToFewShares(t *testing.T) {
 		a := s.account
 		a.LastDiscoveredAt, a.ResourceCount = s.clk.Now(), c.known
 		s.Must(measurement.New(s.Platform).NoteCollection(s.ctx, org, a.ID, measurement.Collection{Day: "2026-02-28"}))
+		s.Must(opinion.New(s.Platform).Import(s.ctx, org, opinion.Account{AccountID: a.ID}, nil))
 		s.Put(inventory.AccountKey(org, a.ID), a)
 		plan := apitest.Value(s.newWorker().planShares(s.ctx, s.planPass()))(s)
 		parts := 0

@@ -5,6 +5,7 @@ import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/opinion"
 	"lamplighter.dev/shared/domain/recommendation"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/engine/workqueue"
@@ -18,7 +19,7 @@ var Declaration = platform.Declaration{
 	Access: rest.Access.With(table.Access{
 		Reads: []table.Partition{
 			identity.MetaPartition, inventory.AccountPartition, inventory.IndexPartition, inventory.ChunkPartition,
-			recommendation.ChunkPartition,
+			recommendation.ChunkPartition, opinion.Partition,
 		},
 		Writes: []table.Partition{
 			recommendation.RowPartition, recommendation.ColumnPartition, recommendation.RulePartition,

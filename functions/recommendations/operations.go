@@ -8,6 +8,7 @@ import (
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/opinion"
 	"lamplighter.dev/shared/domain/recommendation"
 )
 
@@ -26,13 +27,15 @@ type service struct {
 	p         *platform.Platform
 	store     *recommendation.Store
 	inventory *inventory.Store
+	opinions  *opinion.Store
 }
 
 // Operations returns the operations of the group.
 func Operations(p *platform.Platform) *rest.Group {
 	g := rest.NewGroup("Recommendations")
-	s := &service{p, recommendation.New(p), inventory.New(p)}
+	s := &service{p, recommendation.New(p), inventory.New(p), opinion.New(p)}
 	s.listOperations(g)
+	s.opinionOperations(g)
 	s.singleOperations(g)
 	s.refreshOperations(g)
 	s.ruleOperations(g)
@@ -70,6 +73,17 @@ func (s *service) listOperations(g *rest.Group) {
 			"realizedOverPredicted compares measured with predicted savings. A grant on teams or resources counts " +
 			"open recommendations in it, and sees none of the other figures.",
 	}, s.listRules)
+}
+
+func (s *service) opinionOperations(g *rest.Group) {
+	rest.Handle(g, rest.Op{
+		ID: "listRecommendationOpinions", Method: http.MethodGet, Path: base + "/opinions", Policy: reading,
+		Scoped: true, Statuses: invalid, Summary: "List the cloud providers' own recommendations",
+		Description: "The recommendations of Cost Optimization Hub, Azure Advisor and Google's recommenders, imported " +
+			"once a day and compared with ours: agree, differs with the first differing fact, only_they with the " +
+			"reason why we have none, and only_we for our open recommendations that save something. Savings agree " +
+			"within 20 % or 1 USD. The largest saving comes first. " + scoped,
+	}, s.listOpinions)
 }
 
 func (s *service) singleOperations(g *rest.Group) {

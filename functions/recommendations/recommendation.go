@@ -30,6 +30,7 @@ type RecommendationDetail struct {
 	Plan          RecommendationPlan       `json:"plan"`
 	// of a rule that recommends to buy a commitment
 	Commitment  []RecommendationCommitment `json:"commitment" nullable:"true" doc:"What to commit to, by scope, the largest gain first; null of other rules. Nothing is ever bought"`
+	Opinions    []RecommendationOpinion    `json:"opinions" nullable:"false" doc:"The cloud provider's own recommendations for the resource that were compared with this one"`
 	ConfirmedAt *time.Time                 `json:"confirmedAt" doc:"When all resources of its part of the inventory were evaluated last; null before the first time"`
 }
 
@@ -85,13 +86,32 @@ type recInput struct {
 }
 
 func (s *service) get(ctx context.Context, in *recInput) (RecommendationDetail, error) {
-	it, realism, err := s.find(ctx, in.RecID, reading)
-	if err != nil {
+	d, err := s.detail(ctx, in.RecID, reading)
+	return d, err
+}
+
+// detail reads a recommendation that the caller has a policy on with the opinions on it, side by side.
+func (s *service) detail(ctx context.Context, recID, policy string) (out RecommendationDetail, err error) {
+	var opinions []RecommendationOpinion
+	var g errgroup.Group
+	g.Go(func() error {
+		it, realism, err := s.find(ctx, recID, policy)
+		if err != nil {
+			return err
+		}
+		out = newDetail(&it, realism)
+		out.Plan, err = s.planOf(ctx, &it, out.Plan)
+		return err
+	})
+	g.Go(func() (err error) {
+		opinions, err = s.opinionsOn(ctx, recID)
+		return err
+	})
+	if err = g.Wait(); err != nil {
 		return RecommendationDetail{}, err
 	}
-	out := newDetail(&it, realism)
-	out.Plan, err = s.planOf(ctx, &it, out.Plan)
-	return out, err
+	out.Opinions = opinions
+	return out, nil
 }
 
 // find reads a recommendation that the caller has a policy on, and savingsRealism, side by side.
@@ -122,7 +142,7 @@ func newDetail(it *recommendation.Item, realism money.Amount) RecommendationDeta
 			Gross: recommendation.Counted(it.Savings.Gross).Fixed(2), Net: it.Saving.Fixed(2),
 			Realistic: it.Saving.Mul(realism).Fixed(2), Basis: rest.Optional(it.Savings.Basis),
 		},
-		History: make([]RecommendationEvent, len(it.History)),
+		History: make([]RecommendationEvent, len(it.History)), Opinions: []RecommendationOpinion{},
 	}
 	if it.Realized != nil {
 		out.Savings.RealizedUSD = rest.Optional(recommendation.Counted(it.Realized.USD).Fixed(2))
@@ -167,11 +187,10 @@ func (s *service) update(ctx context.Context, in *updateInput) (RecommendationDe
 	if _, _, err = s.store.Decide(ctx, c.Org, in.RecID, d); err != nil {
 		return RecommendationDetail{}, err
 	}
-	after, err := s.store.Find(ctx, c.Org, in.RecID, c.Scopes(writing))
+	out, err := s.detail(ctx, in.RecID, writing)
 	if err != nil {
 		return RecommendationDetail{}, err
 	}
-	out := newDetail(&after, realism)
 	audit.NoteChange(ctx, audit.Change{After: out})
 	return out, nil
 }

@@ -155,9 +155,9 @@ func TestRecommendations_AListTakesTwoRoundTrips(t *testing.T) {
 	f := newFixture(t)
 	f.Call(ada, "GET /recommendations/resources?size=3&page=2").AtMost(2)
 	f.Call(ada, "GET /recommendations/resources?search=web").AtMost(3)
-	f.Call(ada, "GET /recommendations/summary").AtMost(3)
+	f.Call(ada, "GET /recommendations/summary").AtMost(4)
 	f.Call(ada, "GET /recommendations/rules").AtMost(3)
-	f.Call(ada, "GET /recommendations/"+f.recs[0]).AtMost(5) // two of them are for the tags of the resource
+	f.Call(ada, "GET /recommendations/"+f.recs[0]).AtMost(6) // two of them are for the tags of the resource
 }
 
 func TestRecommendations_ARecordSaysWhatItWasDecidedOn(t *testing.T) {

@@ -27,6 +27,7 @@ type RecommendationSummary struct {
 	ByCategory   map[string]int  `json:"byCategory" doc:"Of the open ones"`
 	ByProvider   map[string]int  `json:"byProvider" doc:"Of the open ones"`
 	Unknown      []UnknownReason `json:"unknown" doc:"Why rules could not be decided, most resources first"`
+	Opinions     OpinionCounts   `json:"opinions" doc:"The cloud providers' own recommendations, compared with ours"`
 }
 
 // UnknownReason is a reason why rules could not be decided.
@@ -37,16 +38,20 @@ type UnknownReason struct {
 
 func (s *service) summarize(ctx context.Context, _ *struct{}) (RecommendationSummary, error) {
 	c := identity.CallerFrom(ctx)
-	r := &readings{service: s, caller: c}
-	if err := r.read(ctx, true); err != nil {
+	r, o := &readings{service: s, caller: c}, &opinionReading{service: s, caller: c}
+	var g errgroup.Group
+	g.Go(func() error { return r.read(ctx, true) })
+	g.Go(func() error { return o.readComparison(ctx) })
+	if err := g.Wait(); err != nil {
 		return RecommendationSummary{}, err
 	}
+	o.view = r.view
 	sums := r.view.Sums()
 	return RecommendationSummary{
 		Gross: sums.Gross.Fixed(2), Net: sums.Net.Fixed(2), Realistic: sums.Net.Mul(r.realism).Fixed(2),
 		Open: sums.ByStatus[recommendation.Open], Alternatives: sums.Alternatives,
 		ByStatus: counted(sums.ByStatus), BySeverity: counted(sums.BySeverity), ByCategory: sums.ByCategory,
-		ByProvider: sums.ByProvider, Unknown: reasons(r.counts),
+		ByProvider: sums.ByProvider, Unknown: reasons(r.counts), Opinions: o.counts(),
 	}, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/measurement"
+	"lamplighter.dev/shared/domain/opinion"
 	"lamplighter.dev/shared/domain/pricing"
 	"lamplighter.dev/shared/domain/recommendation"
 	"lamplighter.dev/shared/domain/scheduling"
@@ -26,12 +27,13 @@ var Declaration = platform.Declaration{
 			inventory.ResourcePartition, inventory.IndexPartition, inventory.ChunkPartition,
 			inventory.AttachedPartition, scheduling.SchedulePartition,
 			scheduling.AttachmentPartition,
-			smarttag.Partition, pricing.Partition, sizing.Partition, execution.HistoryOfResourcePartition,
+			opinion.AccountPartition, smarttag.Partition, pricing.Partition, sizing.Partition,
+			execution.HistoryOfResourcePartition,
 		},
 		Writes: []table.Partition{
 			identity.RotationPartition, recommendation.RowPartition, recommendation.ColumnPartition,
 			recommendation.ChunkPartition, recommendation.RulePartition, recommendation.LedgerPartition,
-			measurement.Partition, workqueue.Partition,
+			measurement.Partition, opinion.Partition, workqueue.Partition,
 		},
 	}),
 	Tasks:    []string{recommendation.Machine},

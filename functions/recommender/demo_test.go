@@ -14,14 +14,20 @@ import (
 	"lamplighter.dev/shared/testkit/inventorytest"
 )
 
-// listSimulated lists the volumes and addresses of a simulated cloud.
-func (f *fixture) listSimulated() []cloud.Resource {
+// connectSimulated connects to a simulated cloud of volumes and addresses.
+func (f *fixture) connectSimulated() cloud.Conn {
 	f.Helper()
-	conn := apitest.Value(simulated.New(f.Table, f.Clock).Connect(f.In(org), cloud.Account{
+	return apitest.Value(simulated.New(f.Table, f.Clock).Connect(f.In(org), cloud.Account{
 		Org: org, ID: inventorytest.Account, Provider: simulated.Name, NativeID: "100000000001",
 		AuthMethod: simulated.AuthMethod, Regions: []string{"eu-west-1"},
 		Credentials: map[string]string{"size": "600", "kinds": "aws-ebs,aws-eip", "regions": "eu-west-1"},
 	}))(f)
+}
+
+// listSimulated lists the volumes and addresses of a simulated cloud.
+func (f *fixture) listSimulated() []cloud.Resource {
+	f.Helper()
+	conn := f.connectSimulated()
 	var out []cloud.Resource
 	for page := ""; ; {
 		got := apitest.Value(conn.List(f.In(org), cloud.CollectiveOf(simulated.Name).Type, "eu-west-1", page))(f)

@@ -16,6 +16,7 @@ import (
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/measurement"
+	"lamplighter.dev/shared/domain/opinion"
 	"lamplighter.dev/shared/domain/pricing"
 	"lamplighter.dev/shared/domain/recommendation"
 	"lamplighter.dev/shared/domain/scheduling"
@@ -47,6 +48,7 @@ type worker struct {
 	compiler     *compiler
 	rows         *recommendation.Store
 	measurements *measurement.Store
+	opinionStore *opinion.Store
 	rotation     identity.Rotation
 }
 
@@ -60,7 +62,8 @@ func newWorker(p *platform.Platform, providers cloud.Providers) *worker {
 			prices: prices, sizes: sizing.NewStore(p),
 		},
 		compiler: newCompiler(), rows: recommendation.New(p), measurements: measurement.New(p),
-		rotation: identity.NewRotation(p.Table, "recommender"),
+		opinionStore: opinion.New(p),
+		rotation:     identity.NewRotation(p.Table, "recommender"),
 	}
 }
 

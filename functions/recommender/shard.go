@@ -37,6 +37,7 @@ type evaluation struct {
 	counts     map[countKey]*recommendation.RuleCount
 	settled    recommendation.Settled
 	candidates map[string][]measurement.Candidate // for a confirmation, by account
+	comparing  *comparison                        // with opinions; nil in a pass over changed resources
 
 	account    string // of the resource under evaluation
 	usage      func(uid string) measurement.Use
@@ -49,6 +50,9 @@ type countKey struct{ rule, account string }
 // evaluateShard evaluates all resources of a shard of records, and records that it did.
 func (e *evaluation) evaluateShard(ctx context.Context, shard int) error {
 	e.counts, e.candidates = map[countKey]*recommendation.RuleCount{}, map[string][]measurement.Candidate{}
+	if err := e.beginComparison(ctx, shard); err != nil {
+		return err
+	}
 	groups, err := e.readShard(ctx, e.org, shard)
 	if err != nil {
 		return err
@@ -81,6 +85,9 @@ func (e *evaluation) evaluateShard(ctx context.Context, shard int) error {
 		return err
 	}
 	if err = e.askForConfirmations(ctx, shard); err != nil {
+		return err
+	}
+	if err = e.endComparison(ctx, shard); err != nil {
 		return err
 	}
 	return e.settling.Confirm(ctx, shard)
@@ -157,6 +164,9 @@ func (e *evaluation) evaluateItem(it table.Item) error {
 	}
 	e.findings = append(e.findings, e.offRules(&r, of)...)
 	if of == nil {
+		if e.hasOpinions(&r.Resource) {
+			e.judge(&r.Resource)
+		}
 		return nil
 	}
 	e.account = r.CloudAccountID
@@ -173,6 +183,7 @@ func (e *evaluation) evaluateItem(it table.Item) error {
 // evaluateRules evaluates the rules of a subject, and keeps the findings that may change a row.
 func (e *evaluation) evaluateRules(of *evaluator, s *subject, content content) error {
 	known, first := e.settling.RulesOf(s.ID), len(e.findings)
+	opined := e.hasOpinions(&s.Resource)
 	for i := range of.rules {
 		rule := &of.rules[i]
 		if e.stateOnly && !rule.isState() {
@@ -183,6 +194,14 @@ func (e *evaluation) evaluateRules(of *evaluator, s *subject, content content) e
 			return err
 		}
 		e.keep(f, known)
+		if opined {
+			if err = e.keepOurs(of, rule, s, &f); err != nil {
+				return err
+			}
+		}
+	}
+	if opined {
+		e.judge(&s.Resource)
 	}
 	e.keepCandidate(of, s)
 	return of.lookBack(s, known, e.findings[first:])

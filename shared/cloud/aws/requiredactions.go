@@ -27,7 +27,7 @@ type RequiredActions struct {
 // ListRequiredActions returns the actions of every registered kind, sorted and each once. The policies for customers
 // are tested against them.
 func ListRequiredActions() RequiredActions {
-	discover := slices.Concat(baseNeeds, clusterNeeds, othersNeeds(), []string{metricsNeed, sizesNeed})
+	discover := slices.Concat(baseNeeds, clusterNeeds, othersNeeds(), []string{metricsNeed, sizesNeed, opinionsNeed})
 	var startStop, scale []string
 	for _, o := range registry {
 		n := o.Open(sdk.Config{}, "").Needs()

@@ -18,7 +18,7 @@ const (
 var baseNeeds = []string{
 	"Microsoft.Resources/subscriptions/read", "Microsoft.Resources/subscriptions/locations/read",
 	"Microsoft.Authorization/permissions/read", "Microsoft.ResourceGraph/resources/read",
-	metricsNeed, sizesNeed,
+	metricsNeed, sizesNeed, opinionsNeed,
 	// the Resource Graph shows only resources that the role may read: without this permission the rest of the
 	// inventory is missing
 	"*/read",

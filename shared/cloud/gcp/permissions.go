@@ -8,8 +8,11 @@ import (
 	"lamplighter.dev/shared/cloud/gcp/googlerest"
 )
 
-// projectNeeds are the permissions for the project itself, for the resources without a kind, and for metrics.
-var projectNeeds = []string{"resourcemanager.projects.get", assetsNeed, policiesNeed, metricsNeed, sizesNeed}
+// projectNeeds are the permissions for the project itself, for the resources without a kind, for metrics, for sizes and
+// for opinions.
+var projectNeeds = slices.Concat([]string{
+	"resourcemanager.projects.get", assetsNeed, policiesNeed, metricsNeed, sizesNeed,
+}, opinionNeeds())
 
 // maxAsked is the largest number of permissions in one request.
 const maxAsked = 100

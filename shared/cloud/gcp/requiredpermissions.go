@@ -38,7 +38,8 @@ func ListRequiredPermissions() RequiredPermissions {
 func ListRequiredServices() []string {
 	return []string{
 		"cloudasset.googleapis.com", "cloudresourcemanager.googleapis.com", "compute.googleapis.com",
-		"container.googleapis.com", "monitoring.googleapis.com", "run.googleapis.com", "sqladmin.googleapis.com",
+		"container.googleapis.com", "monitoring.googleapis.com", recommenderAPI, "run.googleapis.com",
+		"sqladmin.googleapis.com",
 	}
 }
 

@@ -60,6 +60,17 @@ func (a *account) Metrics(ctx context.Context, r cloud.MetricRequest) (cloud.Met
 	return c.Metrics(ctx, r)
 }
 
+// ReadOpinions are the cloud's.
+func (a *account) ReadOpinions(ctx context.Context, r cloud.OpinionRequest, take func(cloud.Opinion)) (
+	cloud.OpinionAnswer, error,
+) {
+	c, ok := a.Conn.(cloud.OpinionReader)
+	if !ok {
+		return cloud.OpinionAnswer{}, cloud.ErrUnsupported("this cloud has no recommendations of its own that are read")
+	}
+	return c.ReadOpinions(ctx, r, take)
+}
+
 // ReadAutoscaling reads the scaling of an object in a cluster, or asks the cloud about its own resource.
 func (a *account) ReadAutoscaling(ctx context.Context, kind, region, uid string) (cloud.Autoscaling, error) {
 	c, err := a.clusterAutoscaler(ctx, kind, region, uid)

@@ -86,7 +86,7 @@ func appendFact(b []byte, v any) []byte {
 
 // IndexedResource is a resource with the price inputs that the index knows.
 type IndexedResource struct {
-	UID, Name, Type, Provider, Region, Class, CloudAccountID, ParentUID string
+	UID, Name, Type, Provider, Region, Zone, Class, CloudAccountID, ParentUID string
 
 	Status       cloud.Status
 	StatusAt     time.Time // of the observation behind Status
@@ -140,8 +140,9 @@ func indexedResource(syms *index.Symbols, r index.Row, status cloud.Status) Inde
 	capacity, _, facts := splitAmounts(syms, r)
 	return IndexedResource{
 		UID: r.UID(), Name: r.Name(), Type: r.Word(index.KindRef), Provider: r.Word(index.ProviderRef),
-		Region: r.Word(index.RegionRef), Class: r.Word(index.InstanceRef), CloudAccountID: r.Word(index.AccountRef),
-		ParentUID: r.Word(index.ParentRef), Status: status, Facts: facts, DiscoveredAt: ulid.Time(r.ID().Time()).UTC(),
+		Region: r.Word(index.RegionRef), Zone: r.Word(index.ZoneRef), Class: r.Word(index.InstanceRef),
+		CloudAccountID: r.Word(index.AccountRef),
+		ParentUID:      r.Word(index.ParentRef), Status: status, Facts: facts, DiscoveredAt: ulid.Time(r.ID().Time()).UTC(),
 		Capacity: newCapacity(syms, capacity), StatusAt: timeOfMicros(r.Time(index.StatusTime)),
 		ChangedAt: timeOfMicros(r.Time(index.ContentTime)), id: r.ID(),
 	}

@@ -174,6 +174,12 @@ func IDOf(resourceID, nativeID, ruleID string) string {
 // ShardOf returns the shard of the rows of a resource, 0 to Shards-1.
 func ShardOf(nativeID string) int { return table.ShardOf(nativeID, Shards) }
 
+// ShardOfID returns the shard of a row by its id. It returns false for a text that is no id of a recommendation.
+func ShardOfID(recID string) (int, bool) {
+	u, ok := parseULID(recID)
+	return int(u[15] & 0x0f), ok && id.IsValid("rec", recID)
+}
+
 // rowULID returns the id of a row in binary; resource is the binary id of the resource.
 func rowULID(resource ulid.ULID, nativeID, ruleID string) ulid.ULID {
 	sum := sha256.Sum256([]byte(nativeID + "\x00" + ruleID))

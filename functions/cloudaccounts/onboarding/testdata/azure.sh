@@ -5,6 +5,7 @@ az role definition create --role-definition '{
   "Description": "Permissions of Lamplighter at level start_stop",
   "Actions": [
     "*/read",
+    "Microsoft.Advisor/recommendations/read",
     "Microsoft.AnalysisServices/servers/read",
     "Microsoft.AnalysisServices/servers/resume/action",
     "Microsoft.AnalysisServices/servers/suspend/action",
@@ -82,6 +83,7 @@ az role definition create --role-definition '{
   "Description": "Permissions of Lamplighter at level start_stop",
   "Actions": [
     "*/read",
+    "Microsoft.Advisor/recommendations/read",
     "Microsoft.AnalysisServices/servers/read",
     "Microsoft.AnalysisServices/servers/resume/action",
     "Microsoft.AnalysisServices/servers/suspend/action",
@@ -158,6 +160,7 @@ az role definition create --role-definition '{
     "Microsoft.Management/managementGroups/descendants/read",
     "Microsoft.Management/managementGroups/read",
     "*/read",
+    "Microsoft.Advisor/recommendations/read",
     "Microsoft.AnalysisServices/servers/read",
     "Microsoft.AnalysisServices/servers/resume/action",
     "Microsoft.AnalysisServices/servers/suspend/action",

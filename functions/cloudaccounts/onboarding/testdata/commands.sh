@@ -33,6 +33,7 @@ aws iam put-role-policy --role-name lamplighter --policy-name lamplighter --poli
         "autoscaling:DescribePolicies",
         "cloudwatch:DescribeAlarms",
         "cloudwatch:GetMetricData",
+        "cost-optimization-hub:ListRecommendations",
         "dax:DescribeClusters",
         "directconnect:DescribeConnections",
         "directconnect:DescribeVirtualInterfaces",

@@ -17,6 +17,7 @@ import (
 	"lamplighter.dev/shared/cloud/aws/wire/cloudwatchlogs"
 	"lamplighter.dev/shared/cloud/aws/wire/costandusagereportservice"
 	"lamplighter.dev/shared/cloud/aws/wire/costexplorer"
+	"lamplighter.dev/shared/cloud/aws/wire/costoptimizationhub"
 	"lamplighter.dev/shared/cloud/aws/wire/databasemigrationservice"
 	"lamplighter.dev/shared/cloud/aws/wire/dax"
 	"lamplighter.dev/shared/cloud/aws/wire/directconnect"
@@ -57,6 +58,7 @@ var clients = map[string]awswire.Client{
 	"cloudwatchlogs":            {New: cloudwatchlogs.NewFromConfig},
 	"costandusagereportservice": {New: costandusagereportservice.NewFromConfig},
 	"costexplorer":              {New: costexplorer.NewFromConfig},
+	"costoptimizationhub":       {New: costoptimizationhub.NewFromConfig},
 	"databasemigrationservice":  {New: databasemigrationservice.NewFromConfig},
 	"dax":                       {New: dax.NewFromConfig},
 	"directconnect":             {New: directconnect.NewFromConfig},

@@ -80,7 +80,7 @@ var jsonServices = []string{
 	"organizations", "es", "workspaces",
 	"apprunner", "lightsail", "synthetics", "bcm-data-exports", "cur", "ce", "elasticfilesystem", "fsx", "logs",
 	"secretsmanager", "dms", "directconnect", "transfer", "dax", "dynamodb", "kms", "kinesis", "cloudtrail", "config",
-	"glue", "redshift-serverless", "kafka", "apigateway",
+	"glue", "redshift-serverless", "kafka", "apigateway", "cost-optimization-hub",
 }
 
 // described adds the details of Describe to an answer.

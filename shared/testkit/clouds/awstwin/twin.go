@@ -85,6 +85,8 @@ type Cloud struct {
 	exports       []Export
 	reports       []Report
 	costs         []Cost
+	recommended   []HubRecommendation
+	unenrolled    bool
 	cut           bool
 }
 
@@ -327,6 +329,7 @@ var operations = map[string]func(*Cloud, request) (any, *failure){
 	"bcm-data-exports:GetExport":                       (*Cloud).getExport,
 	"cur:DescribeReportDefinitions":                    (*Cloud).listReports,
 	"ce:GetCostAndUsage":                               (*Cloud).getCosts,
+	"cost-optimization-hub:ListRecommendations":        (*Cloud).listRecommendations,
 	"lambda:ListFunctions":                             (*Cloud).listFunctions,
 	"lambda:ListTags":                                  (*Cloud).listFunctionTags,
 	"lambda:TagResource":                               (*Cloud).tagFunction,

@@ -71,6 +71,8 @@ var (
 			"The security token included in the request is invalid."),
 		"ce": newFailure(400, "UnrecognizedClientException",
 			"The security token included in the request is invalid."),
+		"cost-optimization-hub": newFailure(400, "UnrecognizedClientException",
+			"The security token included in the request is invalid."),
 		"resource-explorer-2": newFailure(403, "UnrecognizedClientException",
 			"The security token included in the request is invalid."),
 	}
@@ -103,6 +105,7 @@ var (
 		"bcm-data-exports":        newFailure(400, "ThrottlingException", "Rate exceeded"),
 		"cur":                     newFailure(400, "ThrottlingException", "Rate exceeded"),
 		"ce":                      newFailure(400, "LimitExceededException", "Rate limit exceeded"),
+		"cost-optimization-hub":   newFailure(400, "ThrottlingException", "Rate exceeded"),
 		"resource-explorer-2":     newFailure(429, "ThrottlingException", "Rate exceeded"),
 	}
 )

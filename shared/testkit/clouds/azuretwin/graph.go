@@ -15,6 +15,7 @@ var (
 	whereIn     = regexp.MustCompile(`^where (type|location) (!?)in~ \(([^)]*)\)$`)
 	projectOnly = regexp.MustCompile(`^project ([\w, ]+)$`)
 	countBy     = regexp.MustCompile(`^summarize (\w+) = count\(\) by ([\w, ]+)$`)
+	whereHas    = regexp.MustCompile(`^where properties\.(\w+) =~ '([^']*)'$`)
 	inOrder     = regexp.MustCompile(`^order by id asc$`)
 )
 
@@ -63,7 +64,9 @@ func (c *Cloud) answerGraph(q request) (answer, *failure) {
 		return !c.isAllowed(textOf(r, "type") + "/read")
 	})
 	clauses := strings.Split(textOf(q.body, "query"), " | ")
-	if clauses[0] != "Resources" {
+	if clauses[0] == "advisorresources" {
+		rows = c.adviceRows()
+	} else if clauses[0] != "Resources" {
 		return answer{}, newFailure(http.StatusBadRequest, "InvalidQuery", "Query is invalid: table %s.", clauses[0])
 	}
 	for _, clause := range clauses[1:] {
@@ -91,6 +94,11 @@ func apply(rows []map[string]any, clause string) ([]map[string]any, *failure) {
 		}
 		return slices.DeleteFunc(slices.Clone(rows), func(r map[string]any) bool {
 			return slices.ContainsFunc(values, func(v string) bool { return strings.EqualFold(textOf(r, m[1]), v) })
+		}), nil
+	}
+	if m := whereHas.FindStringSubmatch(clause); m != nil {
+		return slices.DeleteFunc(slices.Clone(rows), func(r map[string]any) bool {
+			return !strings.EqualFold(textOf(objectOf(r, "properties"), m[1]), m[2])
 		}), nil
 	}
 	if m := projectOnly.FindStringSubmatch(clause); m != nil {

@@ -82,7 +82,8 @@ type Cloud struct {
 	cut       bool
 	total     string
 	waits     map[string]string
-	plain     []string          // types
+	plain     []string // types
+	advices   []map[string]any
 	locks     map[string]string // names, by the uids of resources
 	offers    []map[string]any
 }

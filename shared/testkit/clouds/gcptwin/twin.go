@@ -71,6 +71,8 @@ type Cloud struct {
 	units        []Unit
 	members      []*Member
 	series       []Series
+	advices      []Advice
+	deniedAdvice []string // recommenders
 	operations   []*operation
 	serial       int
 	plain        map[string]map[string]any // by the path of their address

@@ -51,6 +51,10 @@ var routes = compileRoutes([]route{
 		handle: (*Cloud).searchPolicies,
 	},
 	{
+		method: "GET", pattern: "v1/projects/{}/locations/{}/recommenders/{}/recommendations",
+		op: "recommender.recommendations.list", handle: (*Cloud).listRecommendations,
+	},
+	{
 		method: "GET", pattern: "v3/projects/{}/timeSeries", op: "monitoring.timeSeries.list",
 		handle: (*Cloud).listSeries,
 	},

@@ -64,6 +64,7 @@ require github.com/aws/aws-sdk-go-v2/service/synthetics v1.43.0
 
 require (
 	github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs v1.92.2
+	github.com/aws/aws-sdk-go-v2/service/costoptimizationhub v1.23.1
 	github.com/aws/aws-sdk-go-v2/service/databasemigrationservice v1.75.9
 	github.com/aws/aws-sdk-go-v2/service/dax v1.29.20
 	github.com/aws/aws-sdk-go-v2/service/directconnect v1.55.8

@@ -9,6 +9,7 @@ import (
 	scloudwatchlogs "github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs"
 	scostandusagereportservice "github.com/aws/aws-sdk-go-v2/service/costandusagereportservice"
 	scostexplorer "github.com/aws/aws-sdk-go-v2/service/costexplorer"
+	scostoptimizationhub "github.com/aws/aws-sdk-go-v2/service/costoptimizationhub"
 	sdatabasemigrationservice "github.com/aws/aws-sdk-go-v2/service/databasemigrationservice"
 	sdax "github.com/aws/aws-sdk-go-v2/service/dax"
 	sdirectconnect "github.com/aws/aws-sdk-go-v2/service/directconnect"
@@ -45,6 +46,7 @@ import (
 	ncloudwatchlogs "lamplighter.dev/shared/cloud/aws/wire/cloudwatchlogs"
 	ncostandusagereportservice "lamplighter.dev/shared/cloud/aws/wire/costandusagereportservice"
 	ncostexplorer "lamplighter.dev/shared/cloud/aws/wire/costexplorer"
+	ncostoptimizationhub "lamplighter.dev/shared/cloud/aws/wire/costoptimizationhub"
 	ndatabasemigrationservice "lamplighter.dev/shared/cloud/aws/wire/databasemigrationservice"
 	ndax "lamplighter.dev/shared/cloud/aws/wire/dax"
 	ndirectconnect "lamplighter.dev/shared/cloud/aws/wire/directconnect"
@@ -107,6 +109,10 @@ func listServices() []service {
 			"costandusagereportservice", scostandusagereportservice.NewFromConfig,
 			ncostandusagereportservice.NewFromConfig,
 			[]string{"DescribeReportDefinitions"},
+		},
+		{
+			"costoptimizationhub", scostoptimizationhub.NewFromConfig, ncostoptimizationhub.NewFromConfig,
+			[]string{"ListRecommendations"},
 		},
 		{"costexplorer", scostexplorer.NewFromConfig, ncostexplorer.NewFromConfig, []string{"GetCostAndUsage"}},
 		{

@@ -128,7 +128,7 @@ func (s *subject) settingValue(set rule.Setting) (string, bool) {
 		return "", false
 	case set.Value.Kind == rule.FromUse:
 		m := s.Statistic(set.Value.Text)
-		return wholeNumber(max(m.Value*set.Value.Factor, fewest[set.Name])), m.Reason == ""
+		return settingText(set.Name, m.Value*set.Value.Factor), m.Reason == ""
 	case set.Value.Kind == rule.Computed && set.Value.Text == "half":
 		n, is := s.facts.Value(set.Name).(float64)
 		return wholeNumber(n / 2), is
@@ -143,8 +143,27 @@ func (s *subject) settingValue(set rule.Setting) (string, bool) {
 	return "", false
 }
 
-// fewest are the smallest numbers that providers take: AWS, of volumes io1 and io2.
-var fewest = map[string]float64{"iops": 100}
+// grain is the unit in which a setting is given, as a part of 1, and the least number of them.
+type grain struct{ perOne, least float64 }
+
+// grains are the units of settings that are no whole numbers, or have a least one: AWS takes 100 IOPS of volumes io1
+// and io2. Requests of Kubernetes are millicores and MiB; less than 10 millicores or 32 MiB starve a container that
+// starts.
+var grains = map[string]grain{
+	"iops": {1, 100}, "cpu_request_cores": {1000, 10}, "cpu_limit_cores": {1000, 10}, "mem_request_gib": {1024, 32},
+	"mem_limit_gib": {1024, 32},
+}
+
+// settingText returns the text of a setting, rounded up to its unit: less than the use would not hold it. A number
+// that misses a unit by the error of its calculation is that unit.
+func settingText(name string, n float64) string {
+	g, known := grains[name]
+	if !known {
+		return wholeNumber(n)
+	}
+	units := max(math.Ceil(n*g.perOne-1e-6), g.least)
+	return strconv.FormatFloat(units/g.perOne, 'f', -1, 64)
+}
 
 // wholeNumber returns the text of a number, rounded up: less than the use would not hold it.
 func wholeNumber(n float64) string { return strconv.FormatFloat(math.Ceil(n), 'f', 0, 64) }

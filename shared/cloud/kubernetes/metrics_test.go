@@ -134,7 +134,7 @@ func TestMetrics_OfTwoWeeksInPointsOfFiveMinutesAreBounded(t *testing.T) {
 	m := newMeasured(t)
 	m.cpu("shop", "web", prometheustwin.Always(0.5))
 	r := m.request(uid("deployments", "shop/web"))
-	r.Measures = []cloud.Measure{{Namespace: "Prometheus", Metric: "container_cpu_usage_seconds_total", Statistic: "avg"}}
+	r.Measures = []cloud.Measure{{Namespace: "Prometheus", Metric: "container_cpu_usage_seconds_total", Statistic: "rate"}}
 	r.Period, r.From = 5*time.Minute, r.To.AddDate(0, 0, -60)
 	got := m.mustAsk(r)
 	if n := len(got.Points[0].Times); n != 60*288 || !got.Points[0].Times[0].Equal(r.From) ||
@@ -199,7 +199,7 @@ func TestMetrics_ABusyServerIsAskedAgainAndARefusedQueryLeavesTheOthers(t *testi
 	m := newMeasured(t)
 	m.cpu("shop", "web", prometheustwin.Always(0.5))
 	r := m.request(uid("deployments", "shop/web"))
-	r.Measures = r.Measures[:2] // both of the CPU
+	r.Measures = []cloud.Measure{cpuOf("(highest)"), cpuOf("")}
 	m.mustAsk(r)
 	m.prom.Fail(503, 429) // the query for the owners is repeated
 	if got := m.mustAsk(r); len(got.Points) != 2 || len(got.Unread) != 0 {
@@ -235,6 +235,13 @@ func TestMetrics_AreReadFromTheAddressOfTheAccount(t *testing.T) {
 	a.Credentials["prometheusURL"] = "https://169.254.169.254/"
 	if _, err := m.provider.Connect(t.Context(), a); cloud.ClassOf(err) != cloud.Invalid {
 		t.Errorf("the address of a cloud's own data: %v", err)
+	}
+}
+
+// cpuOf returns the measure of the CPU with a note.
+func cpuOf(note string) cloud.Measure {
+	return cloud.Measure{
+		Namespace: "Prometheus", Metric: strings.TrimSpace("container_cpu_usage_seconds_total " + note), Statistic: "rate",
 	}
 }
 

@@ -148,23 +148,23 @@ func TestMetrics_AreThoseOfPrometheusOwnEngine(t *testing.T) {
 		kind, object, measure, statistic string
 		want                             float64 // NaN for no value
 	}{
-		{deployment, "shop/deployments/web", "container_cpu_usage_seconds_total", "avg", 0.44},
-		{deployment, "shop/deployments/web", "container_cpu_usage_seconds_total", "max", 0.44},
+		{deployment, "shop/deployments/web", "container_cpu_usage_seconds_total", "rate", 0.44},
+		{deployment, "shop/deployments/web", "container_cpu_usage_seconds_total (highest)", "rate", 0.44},
 		{deployment, "shop/deployments/web", "container_cpu_usage_seconds_total", "count", 12},
 		{deployment, "shop/deployments/web", "container_memory_working_set_bytes", "max", 440 << 20},
-		{deployment, "shop/deployments/web", "container_network_bytes_total", "max", 2000},
-		{deployment, "shop/deployments/web", "container_cpu_cfs_throttled_periods_total", "avg", 0.25},
-		{deployment, "shop/deployments/web", "kube_pod_container_status_restarts_total", "delta", 8},
+		{deployment, "shop/deployments/web", "container_network_bytes_total", "rate", 2000},
+		{deployment, "shop/deployments/web", "container_cpu_cfs_throttled_periods_total", "ratio", 0.25},
+		{deployment, "shop/deployments/web", "kube_pod_container_status_restarts_total", "increase", 8},
 		{deployment, "shop/deployments/web", "DCGM_FI_DEV_GPU_UTIL", "max", 60},
-		{deployment, "shop/deployments/web", "kube_horizontalpodautoscaler_status_current_replicas (minimum)", "avg", 0},
-		{deployment, "shop/deployments/web", "kube_horizontalpodautoscaler_status_current_replicas (maximum)", "avg",
+		{deployment, "shop/deployments/web", "kube_horizontalpodautoscaler_status_current_replicas (minimum)", "ratio", 0},
+		{deployment, "shop/deployments/web", "kube_horizontalpodautoscaler_status_current_replicas (maximum)", "ratio",
 			6.0 / 12}, // 5 replicas from minute 90 on, 6 at the end
 		{deployment, "shop/deployments/db", "container_cpu_usage_seconds_total", "avg", math.NaN()},
 		{statefulSet, "shop/statefulsets/db", "container_cpu_usage_seconds_total", "avg", 0.11},
 		{statefulSet, "shop/statefulsets/db", "container_memory_working_set_bytes", "max", 110 << 20},
 		{"kubernetes-daemonset", "shop/daemonsets/agent", "container_cpu_usage_seconds_total", "avg", 0.055},
-		{cronJobKind, "shop/cronjobs/nightly", "kube_job_status_failed", "delta", 3},
-		{cronJobKind, "shop/cronjobs/nightly", "kube_job_status_completion_time", "max", 90},
+		{cronJobKind, "shop/cronjobs/nightly", "kube_job_status_failed", "increase", 3},
+		{cronJobKind, "shop/cronjobs/nightly", "kube_job_status_completion_time", "gauge", 90},
 		{namespace, "shop", "kube_pod_container_resource_requests (cpu)", "avg", pods},
 		{namespace, "shop", "container_cpu_usage_seconds_total", "avg", (0.2 + 0.4 + 0.1 + 0.05) * 1.1},
 		{"kubernetes-node", "/nodes/n-1", "kube_pod_container_resource_requests (cpu)", "avg", pods / 4},
@@ -185,7 +185,7 @@ func TestMetrics_AreThoseOfPrometheusOwnEngine(t *testing.T) {
 			if period < time.Hour && tt.statistic == "count" {
 				want = 1
 			}
-			if period < time.Hour && (tt.statistic == "delta" || tt.statistic == "avg" && want == 6.0/12) {
+			if period < time.Hour && (tt.statistic == "increase" || tt.statistic == "ratio" && want == 6.0/12) {
 				continue // of other moments
 			}
 			if math.Abs(got-want) > 1e-3*math.Abs(want)+1e-9 || math.IsNaN(got) != math.IsNaN(want) {

@@ -192,7 +192,7 @@ func (p *Provider) openPrometheus(a cloud.Account) (*promServer, error) {
 	if token != "" {
 		sent.token = func(context.Context) (string, error) { return token, nil }
 	}
-	return &promServer{client: newAPIClient(base, sent), name: address, post: true}, nil
+	return &promServer{client: newAPIClient(base, sent), name: "the account's Prometheus", post: true}, nil
 }
 
 // patient returns the options for queries, which take longer than calls of the API and are repeated less often.
@@ -213,7 +213,7 @@ func newAPIClient(base *url.URL, through *carrier) *apiClient {
 func (s *promServer) errorOf(err error) error {
 	op := metricsNeed.ruleName()
 	if s.post {
-		op = "query " + s.name
+		op = "query credentials.prometheusURL"
 	}
 	status, is := errors.AsType[*statusError](err)
 	if !is {

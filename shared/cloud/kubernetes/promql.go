@@ -1,7 +1,9 @@
 package kubernetes
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,6 +32,9 @@ type promScope struct {
 type promSeries struct {
 	// expr returns the expression. Its result has the labels namespace and workload, or those of the type.
 	expr func(promScope) string
+	// fold is how the moments of a bucket become one value; "" is their average. The statistics max, min and count
+	// of a measure go before it.
+	fold string
 	// whole is set for an expression that describes a whole bucket, and not a moment in it.
 	whole bool
 	// nameless is set if the expression can do without kube-state-metrics.
@@ -56,19 +61,22 @@ var promTypes = map[string]struct {
 
 var workloadLabels = []string{"namespace", "workload"}
 
-// queryOf returns the query whose value at the end of a bucket is the statistic of the bucket. The window of the
-// subquery is a second shorter than the bucket: Prometheus 2 counts both of its ends.
+// queryOf returns the query whose value at the end of a bucket is the value of the bucket. The window of the subquery
+// is a second shorter than the bucket: Prometheus 2 counts both of its ends.
 func queryOf(s promSeries, statistic string, in promScope) string {
-	expr := s.expr(in)
+	expr, fold := s.expr(in), cmp.Or(s.fold, "avg")
+	if slices.Contains([]string{"max", "min", "count"}, statistic) {
+		fold = statistic
+	}
 	switch {
 	case s.whole:
 		return expr
-	case in.period <= fine && statistic == "count":
+	case in.period <= fine && fold == "count":
 		return "(" + expr + ") * 0 + 1"
 	case in.period <= fine:
 		return expr
 	}
-	return fmt.Sprintf("%s_over_time((%s)[%ds:%ds])", statistic, expr, seconds(in.period)-1, seconds(fine))
+	return fmt.Sprintf("%s_over_time((%s)[%ds:%ds])", fold, expr, seconds(in.period)-1, seconds(fine))
 }
 
 func seconds(d time.Duration) int { return int(d / time.Second) }
@@ -83,6 +91,13 @@ func expand(template string, in promScope, parts ...string) string {
 // plainSeries returns the series of an expression that needs no parts.
 func plainSeries(text string) promSeries {
 	return promSeries{expr: func(in promScope) string { return expand(text, in) }}
+}
+
+// highest returns the series of an expression of which a bucket has the highest value.
+func highest(text string) promSeries {
+	s := plainSeries(text)
+	s.fold = "max"
+	return s
 }
 
 // The use of a pod, by namespace and pod.
@@ -144,9 +159,10 @@ func podSeries(kind string) map[string]promSeries {
 		return func(in promScope) string { return ofWorkload(fold, kind, pods, in) }
 	}
 	return map[string]promSeries{
-		"container_cpu_usage_seconds_total":  {expr: of("max", podCPU), nameless: true},
-		"container_memory_working_set_bytes": {expr: of("max", podMemory), nameless: true},
-		"container_network_bytes_total":      {expr: of("max", podNetwork), nameless: true},
+		"container_cpu_usage_seconds_total":           {expr: of("max", podCPU), nameless: true},
+		"container_memory_working_set_bytes":          {expr: of("max", podMemory), nameless: true},
+		"container_network_bytes_total":               {expr: of("max", podNetwork), nameless: true, fold: "max"},
+		"container_cpu_usage_seconds_total (highest)": {expr: of("max", podCPU), nameless: true, fold: "max"},
 		"container_cpu_cfs_throttled_periods_total": {nameless: true, expr: func(in promScope) string {
 			return of("sum", podThrottled)(in) + " / " + of("sum", podPeriods)(in)
 		}},
@@ -188,7 +204,7 @@ var cronJobSeries = map[string]promSeries{
 			`or max by (namespace, workload) (label_replace(kube_cronjob_info{$in}, "workload", "$1", "cronjob", `+
 			`"(.+)")) * 0`, in)
 	}},
-	"kube_job_status_completion_time": plainSeries(`max by (namespace, workload) ((max by (namespace, job_name) ` +
+	"kube_job_status_completion_time": highest(`max by (namespace, workload) ((max by (namespace, job_name) ` +
 		`(kube_job_status_completion_time{$in}) - max by (namespace, job_name) (kube_job_status_start_time{$in})) ` +
 		`* on (namespace, job_name) group_left (workload) ` + jobOwner + `)`),
 }

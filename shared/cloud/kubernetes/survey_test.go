@@ -146,6 +146,7 @@ func TestSurvey_FactsOfObjectsThatDependOnOthers(t *testing.T) {
 		{"/clusters/cluster", "node_count", 7.0},
 		{"/clusters/cluster", "metrics_api", true},
 		{"/clusters/cluster", "default_storage_expensive", true},
+		{"/clusters/cluster", "autoscaler", false},
 	} {
 		if got := facts[tt.at][tt.fact]; !reflect.DeepEqual(got, tt.want) {
 			t.Errorf("%s of %s is %v, want %v", tt.fact, tt.at, got, tt.want)

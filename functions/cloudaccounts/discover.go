@@ -101,7 +101,7 @@ func sumProgress(j discovery.Job, parts []discovery.Part) DiscoveryProgress {
 
 // Permission is a permission of an account's credentials.
 type Permission struct {
-	Capability string  `json:"capability" doc:"The feature that needs it: discover, start_stop, scale, remediate, billing" example:"start_stop"`
+	Capability string  `json:"capability" doc:"The feature that needs it: discover, start_stop, scale, remediate, billing, metrics" example:"start_stop"`
 	Action     string  `json:"action" doc:"The provider's name of the permission" example:"ec2:StopInstances"`
 	Status     string  `json:"status" enum:"granted,denied,unknown"`
 	Message    *string `json:"message" doc:"The provider's own words, else null"`

@@ -145,6 +145,13 @@ func TestConnect_TakesEveryMethodOfTheContract(t *testing.T) {
 			keys{"kubeconfig": kubeconfigText}), someGUID, keys{"kubeconfig": "abc.def"}},
 		"a kubeconfig with its own number": {accountOf("kubernetes", someGUID, "kubeconfig",
 			keys{"kubeconfig": kubeconfigText}), someGUID, keys{"kubeconfig": "https://k8s.example.com:6443"}},
+		"a kubeconfig and the address of a Prometheus": {
+			accountOf("kubernetes", someGUID, "kubeconfig", keys{
+				"kubeconfig": kubeconfigText, "prometheusURL": "https://prometheus.example.com/tenant",
+				"prometheusToken": "hush-hush",
+			}), someGUID,
+			keys{"prometheusURL": "https://prometheus.example.com/tenant", "prometheusToken": "hush-hush"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := &renamed{name: tt.body["provider"].(string), native: tt.native}
@@ -237,6 +244,14 @@ func TestConnect_NamesWhatIsWrongWithCredentials(t *testing.T) {
 		},
 		"a cluster by a name": {accountOf("kubernetes", "prod", "kubeconfig",
 			keys{"kubeconfig": kubeconfigText}), "kube-system"},
+		"a token for no Prometheus": {accountOf("kubernetes", "", "kubeconfig",
+			keys{"kubeconfig": kubeconfigText, "prometheusToken": "hush-hush"}), "needs prometheusURL"},
+		"a token for a Prometheus without TLS": {accountOf("kubernetes", "", "kubeconfig", keys{
+			"kubeconfig": kubeconfigText, "prometheusURL": "http://prometheus.example.com", "prometheusToken": "hush-hush",
+		}), "must begin with https://"},
+		"a Prometheus at a metadata address": {accountOf("kubernetes", "", "kubeconfig", keys{
+			"kubeconfig": kubeconfigText, "prometheusURL": "https://169.254.169.254",
+		}), "credentials.prometheusURL"},
 		"a cluster that says it is another one": {accountOf("kubernetes", tenantGUID, "kubeconfig",
 			keys{"kubeconfig": kubeconfigText}), "they open account " + someGUID},
 		"a credential that is longer than can be": {

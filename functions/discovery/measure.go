@@ -229,6 +229,9 @@ func (c *collector) askMeasures(ctx context.Context, of measureRequest, uids []s
 		}
 		return
 	}
+	if got.UnreadReason != "" && c.sum.Error == "" {
+		c.sum.Error = fmt.Sprintf("metrics of %s in %s: %s", of.kind, of.region, got.UnreadReason)
+	}
 	c.takeSeries(of.days, r, got)
 	c.sum.Series += len(got.Points)
 }

@@ -108,7 +108,7 @@ func (s *subject) computedValue(r *rule.Rule, set rule.Setting) (string, bool) {
 	switch f := set.Value.Text; {
 	case f == "half":
 		n, is := s.facts.Value(set.Name).(float64)
-		return wholeNumber(n / 2), is
+		return rule.SettingText(set.Name, n/2), is
 	case set.Name != classSetting:
 		return "", false
 	case f == formulaLarger && isSized(s.Type):

@@ -324,3 +324,29 @@ func TestSettings_OfATarget(t *testing.T) {
 		})
 	}
 }
+
+func TestSettings_OfRequestsAreMillicoresAndMebibytes(t *testing.T) {
+	s := newSubjectOf(t, cloud.KubernetesDeployment, "", cloud.Facts{})
+	s.end, s.read, s.fine = savingsNow.Truncate(day), true, true
+	for _, tt := range []struct {
+		name, metric string
+		use, factor  float64
+		want         string
+	}{
+		{"cpu_request_cores", "cpu_p95_14d", 0.35, 1.15, "0.403"},
+		{"cpu_request_cores", "cpu_p95_14d", 0.5, 1.2, "0.6"},
+		{"cpu_request_cores", "cpu_p95_14d", 0.0001, 1.15, "0.01"},
+		{"cpu_request_cores", "cpu_p95_14d", 3, 1.15, "3.45"},
+		{"mem_request_gib", "mem_max_14d", 0.4, 1.15, "0.4609375"}, // 472 MiB
+		{"mem_limit_gib", "mem_max_14d", 1, 1.25, "1.25"},
+		{"mem_request_gib", "mem_max_14d", 0.001, 1.15, "0.03125"}, // 32 MiB
+	} {
+		s.confirmation.Values = map[string]float64{tt.metric: tt.use}
+		set := rule.Setting{
+			Name: tt.name, Op: "=", Value: rule.Value{Kind: rule.FromUse, Text: tt.metric, Factor: tt.factor},
+		}
+		if got, known := s.settingValue(set); got != tt.want || !known {
+			t.Errorf("%s of %g × %g is %q, known: %v; want %q", tt.name, tt.use, tt.factor, got, known, tt.want)
+		}
+	}
+}

@@ -131,7 +131,7 @@ func (s *subject) settingValue(r *rule.Rule, set rule.Setting) (string, bool) {
 		return "", false
 	case set.Value.Kind == rule.FromUse:
 		m := s.Statistic(set.Value.Text)
-		return wholeNumber(max(m.Value*set.Value.Factor, fewest[set.Name])), m.Reason == ""
+		return rule.SettingText(set.Name, m.Value*set.Value.Factor), m.Reason == ""
 	case set.Value.Kind == rule.Computed:
 		return s.computedValue(r, set)
 	case set.Value.Factor != 1:
@@ -144,12 +144,6 @@ func (s *subject) settingValue(r *rule.Rule, set rule.Setting) (string, bool) {
 	}
 	return "", false
 }
-
-// fewest are the smallest numbers that providers take: AWS, of volumes io1 and io2.
-var fewest = map[string]float64{"iops": 100}
-
-// wholeNumber returns the text of a number, rounded up: less than the use would not hold it.
-func wholeNumber(n float64) string { return strconv.FormatFloat(math.Ceil(n), 'f', 0, 64) }
 
 // typedLike returns a text as a value of the kind of an earlier one.
 func typedLike(earlier any, text string) any {

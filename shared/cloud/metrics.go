@@ -63,10 +63,12 @@ type Points struct {
 
 // MetricAnswer holds the points that the provider has; resources without data are left out. Unread names the measures
 // that the provider was not asked for or refused to give, of which nothing is known: without points, they are not 0.
-// Calls and Queries count the requests, USD is their list price.
+// UnreadReason says for one of them why, and what to do; "" if the provider needs no words for it. Calls and Queries
+// count the requests, USD is their list price.
 type MetricAnswer struct {
 	Points         []Points
 	Unread         []Unmeasured `json:",omitempty"`
+	UnreadReason   string       `json:",omitempty"`
 	Calls, Queries int
 	USD            float64
 }

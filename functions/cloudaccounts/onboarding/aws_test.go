@@ -25,18 +25,19 @@ type needs struct {
 	Services     []string `json:"services,omitempty"`
 	Billing      []string `json:"billing,omitempty"`
 	BillingData  []string `json:"billingData,omitempty"`
+	Metrics      []string `json:"metrics,omitempty"`
 }
 
 func neededPermissions() map[string]needs {
 	a, m, g, k := aws.ListRequiredActions(), azure.ListRequiredActions(), gcp.ListRequiredPermissions(),
 		kubernetes.ListRequiredActions()
 	return map[string]needs{
-		"aws":   {a.Discover, a.StartStop, a.Scale, a.Remediate, a.Organisation, nil, a.Billing, nil},
-		"azure": {m.Discover, m.StartStop, m.Scale, m.Remediate, m.Organisation, nil, m.Billing, m.BillingData},
+		"aws":   {a.Discover, a.StartStop, a.Scale, a.Remediate, a.Organisation, nil, a.Billing, nil, nil},
+		"azure": {m.Discover, m.StartStop, m.Scale, m.Remediate, m.Organisation, nil, m.Billing, m.BillingData, nil},
 		"gcp": {
-			g.Discover, g.StartStop, g.Scale, g.Remediate, g.Organisation, gcp.ListRequiredServices(), g.Billing, nil,
+			g.Discover, g.StartStop, g.Scale, g.Remediate, g.Organisation, gcp.ListRequiredServices(), g.Billing, nil, nil,
 		},
-		"kubernetes": {k.Discover, k.StartStop, k.Scale, k.Remediate, nil, nil, nil, nil},
+		"kubernetes": {k.Discover, k.StartStop, k.Scale, k.Remediate, nil, nil, nil, nil, k.Metrics},
 	}
 }
 

@@ -82,18 +82,35 @@ const (
 	rbac     = "rbac.authorization.k8s.io"
 )
 
-func newClusterRole(actions []string) object {
+// metricsRole is the name of the ClusterRole with the optional permission for metrics.
+const metricsRole = roleName + "-metrics"
+
+func newClusterRole(actions []string) object { return namedRole(roleName, actions) }
+
+func newBinding(to subject) object { return namedBinding(roleName, to) }
+
+func namedRole(name string, actions []string) object {
 	return object{
-		APIVersion: rbac + "/v1", Kind: "ClusterRole", Metadata: metadata{Name: roleName},
+		APIVersion: rbac + "/v1", Kind: "ClusterRole", Metadata: metadata{Name: name},
 		Rules: RulesOf(actions),
 	}
 }
 
-func newBinding(to subject) object {
+func namedBinding(name string, to subject) object {
 	return object{
-		APIVersion: rbac + "/v1", Kind: "ClusterRoleBinding", Metadata: metadata{Name: roleName},
-		RoleRef: map[string]string{"apiGroup": rbac, "kind": "ClusterRole", "name": roleName}, Subjects: []subject{to},
+		APIVersion: rbac + "/v1", Kind: "ClusterRoleBinding", Metadata: metadata{Name: name},
+		RoleRef: map[string]string{"apiGroup": rbac, "kind": "ClusterRole", "name": name}, Subjects: []subject{to},
 	}
+}
+
+// clusterMetrics returns the optional permission for metrics.
+func clusterMetrics(who subject) (*ClusterMetrics, error) {
+	actions := requiredBy("kubernetes").Metrics
+	manifest, err := newManifest(namedRole(metricsRole, actions), namedBinding(metricsRole, who))
+	if err != nil {
+		return nil, err
+	}
+	return &ClusterMetrics{Actions: actions, Manifest: manifest, Commands: []string{applyCommand(manifest)}}, nil
 }
 
 // newManifest returns a manifest of the items for one kubectl apply.
@@ -119,20 +136,25 @@ func kubernetesSteps(Organisation) (Steps, error) {
 		return Steps{}, err
 	}
 	own := metadata{Name: roleName, Namespace: roleName}
+	who := subject{Kind: "ServiceAccount", Name: roleName, Namespace: roleName}
 	holder := own
 	holder.Annotations = map[string]string{"kubernetes.io/service-account.name": roleName}
 	manifest, err := newManifest(
 		object{APIVersion: "v1", Kind: "Namespace", Metadata: metadata{Name: roleName}},
 		object{APIVersion: "v1", Kind: "ServiceAccount", Metadata: own},
 		newClusterRole(policyOf(policies, startStopLevel).Actions),
-		newBinding(subject{Kind: "ServiceAccount", Name: roleName, Namespace: roleName}),
+		newBinding(who),
 		object{APIVersion: "v1", Kind: "Secret", Metadata: holder, Type: "kubernetes.io/service-account-token"},
 	)
 	if err != nil {
 		return Steps{}, err
 	}
+	metrics, err := clusterMetrics(who)
+	if err != nil {
+		return Steps{}, err
+	}
 	const get = "kubectl get secret lamplighter --namespace lamplighter --output "
-	return Steps{Provider: "kubernetes", Policies: policies, Methods: []Method{{
+	return Steps{Provider: "kubernetes", Policies: policies, Metrics: metrics, Methods: []Method{{
 		AuthMethod: "kubeconfig", Title: "A service account of the cluster, and a kubeconfig with its token",
 		Recommended: true, Template: &manifest,
 		Commands: []string{
@@ -162,8 +184,12 @@ func managedClusters(who subject, title string, before ...string) (*ManagedClust
 	if err != nil {
 		return nil, err
 	}
+	metrics, err := clusterMetrics(who)
+	if err != nil {
+		return nil, err
+	}
 	return &ManagedClusters{
-		Title: title, Policies: policies, Manifest: manifest,
+		Title: title, Policies: policies, Manifest: manifest, Metrics: metrics,
 		Commands: append(before, applyCommand(manifest)),
 	}, nil
 }

@@ -22,6 +22,7 @@ type Steps struct {
 	Clusters     *ManagedClusters   `json:"clusters" doc:"Steps that let the account's credentials enter the cloud's Kubernetes clusters, for PUT …/clusters/{region}/{clusterName}/access with method cloud_iam; null if the cloud has none"`
 	Organisation *WholeOrganisation `json:"organisation" doc:"Steps that connect all accounts at once, for POST /cloud-organisations; null if that is not supported"`
 	Billing      *BillAccess        `json:"billing" doc:"Permissions for reading the account's bills; null if it has none"`
+	Metrics      *ClusterMetrics    `json:"metrics" doc:"The optional permission that lets the cluster's Prometheus be asked; null if the provider's metrics need no more than its policies. For clusters of a cloud see clusters.metrics"`
 }
 
 // CloudPolicy lists the permissions that the credentials need, up to a level.
@@ -44,10 +45,19 @@ type Method struct {
 
 // ManagedClusters lets the credentials of an account enter a cluster. Each cluster needs it once.
 type ManagedClusters struct {
-	Title    string        `json:"title"`
-	Policies []CloudPolicy `json:"policies" doc:"The ClusterRole of each level"`
-	Manifest string        `json:"manifest" doc:"A ClusterRole of level start_stop and its binding to the cloud identity, for kubectl"`
-	Commands []string      `json:"commands" doc:"Shell commands, in order, with kubectl set to the cluster. Replace the words in capitals"`
+	Title    string          `json:"title"`
+	Policies []CloudPolicy   `json:"policies" doc:"The ClusterRole of each level"`
+	Manifest string          `json:"manifest" doc:"A ClusterRole of level start_stop and its binding to the cloud identity, for kubectl"`
+	Commands []string        `json:"commands" doc:"Shell commands, in order, with kubectl set to the cluster. Replace the words in capitals"`
+	Metrics  *ClusterMetrics `json:"metrics" doc:"The optional permission that lets the cluster's Prometheus be asked"`
+}
+
+// ClusterMetrics lets a Prometheus in the cluster be asked through the API server. It is optional, because the
+// permission covers requests to every Service; an account may name the address of its Prometheus instead.
+type ClusterMetrics struct {
+	Actions  []string `json:"actions"`
+	Manifest string   `json:"manifest" doc:"A ClusterRole with the permission and its binding, for kubectl"`
+	Commands []string `json:"commands" doc:"Shell commands, with kubectl set to the cluster"`
 }
 
 // WholeOrganisation lets this service list the accounts of an organization and connect to each.

@@ -48,6 +48,7 @@ func TestTheStepsForAWSAreAsReviewed(t *testing.T) {
 		checkGolden(t, "kubernetes-"+p.Level+".json", string(p.Document))
 	}
 	checkGolden(t, "kubernetes.json", *stepsFor(t, "kubernetes").Methods[0].Template)
+	checkGolden(t, "kubernetes-metrics.json", stepsFor(t, "kubernetes").Metrics.Manifest)
 	for _, provider := range []string{"azure", "gcp", "kubernetes"} {
 		var all []string
 		for _, m := range stepsFor(t, provider).Methods {
@@ -151,7 +152,11 @@ func TestTheCommandsAreWholeForAShell(t *testing.T) {
 			methods = append(methods, onboarding.Method{Commands: s.Billing.Commands})
 		}
 		if s.Clusters != nil {
-			methods = append(methods, onboarding.Method{Commands: s.Clusters.Commands})
+			methods = append(methods, onboarding.Method{Commands: s.Clusters.Commands},
+				onboarding.Method{Commands: s.Clusters.Metrics.Commands})
+		}
+		if s.Metrics != nil {
+			methods = append(methods, onboarding.Method{Commands: s.Metrics.Commands})
 		}
 	}
 	for _, m := range methods {

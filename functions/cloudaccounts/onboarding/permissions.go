@@ -22,7 +22,8 @@ const (
 var permissionsFile []byte
 
 // required are the permissions of one provider. Each level contains the one before. Organisation lists the additional
-// permissions for listing the accounts of an organization, Billing those for reading bills.
+// permissions for listing the accounts of an organization, Billing those for reading bills, Metrics those for asking
+// the Prometheus in a cluster.
 type required struct {
 	Discover     []string `json:"discover"`
 	StartStop    []string `json:"startStop"`
@@ -32,6 +33,7 @@ type required struct {
 	Services     []string `json:"services,omitempty"` // of Google: the APIs that a project has to switch on
 	Billing      []string `json:"billing,omitempty"`
 	BillingData  []string `json:"billingData,omitempty"` // of Azure: in the storage account
+	Metrics      []string `json:"metrics,omitempty"`     // of Kubernetes: optional
 }
 
 var permissions = func() map[string]required {

@@ -156,7 +156,10 @@ type apiStatus struct {
 }
 
 // statusError is an answer that is no success.
-type statusError struct{ apiStatus }
+type statusError struct {
+	apiStatus
+	words string // of a server behind a Service: Prometheus' field error
+}
 
 // Error returns the cluster's message.
 func (e *statusError) Error() string { return e.Message }
@@ -174,17 +177,22 @@ func isNotFound(err error) bool {
 func newStatusError(resp *http.Response, method string, body []byte) *statusError {
 	media, _, err := mime.ParseMediaType(resp.Header.Get("Content-Type"))
 	isText := resp.Header.Get("Content-Type") == "" || err == nil && strings.HasPrefix(media, "text/")
-	var s apiStatus
+	var s struct {
+		apiStatus
+		Error string `json:"error"`
+	}
 	if !strings.HasPrefix(media, "text/") && json.UnmarshalCaseSensitivePreserveInts(body, &s) == nil &&
 		s.Kind == "Status" && s.Status != "Success" {
 		s.Code = cmp.Or(s.Code, resp.StatusCode)
-		return &statusError{s}
+		return &statusError{apiStatus: s.apiStatus}
 	}
 	words := "unknown"
 	if isText {
 		words = strings.TrimSpace(string(body[:min(len(body), maxProxyWords)]))
 	}
-	return &statusError{describeAnswer(resp.StatusCode, method, words)}
+	return &statusError{
+		describeAnswer(resp.StatusCode, method, words), s.Error[:min(len(s.Error), maxProxyWords)],
+	}
 }
 
 // maxProxyWords is the maximum number of bytes of a proxy's answer in an error.

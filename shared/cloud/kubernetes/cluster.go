@@ -48,9 +48,14 @@ const (
 
 // cluster makes the calls to one cluster. Errors are *cloud.Error.
 type cluster struct {
-	client *apiClient
-	clock  clock.Clock
-	parent string // the uid of the cluster at the cloud that runs it
+	client  *apiClient
+	patient *apiClient // for queries, which take longer
+	clock   clock.Clock
+	parent  string // the uid of the cluster at the cloud that runs it
+
+	promMu sync.Mutex
+	prom   *promServer // nil until it is known
+
 	mu     sync.Mutex
 	uid    string          // of the namespace kube-system; "" until it is known
 	serves map[string]bool // resources that not every cluster has

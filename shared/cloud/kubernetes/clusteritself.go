@@ -64,10 +64,12 @@ func (c *cluster) displayName() string {
 func (c *cluster) clusterFacts(ctx context.Context) (cloud.Facts, error) {
 	var nodes answer[nodeSurvey]
 	var expensive answer[bool]
+	var workloads answer[byNamespace]
 	var metrics bool
 	err := readAll(
 		reading(&nodes, func() (answer[nodeSurvey], error) { return c.surveyNodes(ctx) }),
 		reading(&expensive, func() (answer[bool], error) { return c.hasExpensiveDefault(ctx) }),
+		reading(&workloads, func() (answer[byNamespace], error) { return c.surveyWorkloads(ctx, false) }),
 		func() (err error) { metrics, err = c.servesMetrics(ctx); return err },
 	)
 	f := cloud.Facts{"metrics_api": metrics}
@@ -76,12 +78,44 @@ func (c *cluster) clusterFacts(ctx context.Context) (cloud.Facts, error) {
 	} else {
 		f["node_count"] = float64(nodes.value.count)
 	}
+	addAutoscaler(f, nodes, workloads)
 	if why := expensive.missing(); why != "" {
 		f.Miss(why, "default_storage_expensive")
 	} else {
 		f["default_storage_expensive"] = expensive.value
 	}
 	return f, err
+}
+
+// autoscalerNames are the names of Deployments of node autoscalers, or parts of them.
+var autoscalerNames = []string{"cluster-autoscaler", "karpenter"}
+
+// addAutoscaler adds whether a node autoscaler runs. AKS and GKE run theirs outside the cluster, where nothing here
+// tells of it: unless one is seen, the fact of their clusters is not known.
+func addAutoscaler(f cloud.Facts, nodes answer[nodeSurvey], workloads answer[byNamespace]) {
+	const fact = "autoscaler"
+	switch why := cmp.Or(nodes.missing(), workloads.missing()); {
+	case why != "":
+		f.Miss(why, fact)
+	case nodes.value.scaled || workloads.value.hasDeployment(autoscalerNames):
+		f[fact] = true
+	case nodes.value.hidesAutoscaler:
+		f.Miss("the cloud runs node autoscalers of its clusters outside of them", fact)
+	default:
+		f[fact] = false
+	}
+}
+
+// hasDeployment reports whether the name of a running Deployment contains one of some texts.
+func (b byNamespace) hasDeployment(texts []string) bool {
+	for _, h := range b {
+		if slices.ContainsFunc(h.deployments, func(o object) bool {
+			return o.replicas() > 0 && slices.ContainsFunc(texts, func(t string) bool { return strings.Contains(o.Name, t) })
+		}) {
+			return true
+		}
+	}
+	return false
 }
 
 // servesMetrics reports whether the cluster serves the use of pods, which a metrics server measures.

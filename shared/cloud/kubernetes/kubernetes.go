@@ -116,6 +116,9 @@ func (p *Provider) Connect(_ context.Context, a cloud.Account) (cloud.Conn, erro
 		return nil, err
 	}
 	c.uid = a.NativeID
+	if c.prom, err = p.openPrometheus(a); err != nil {
+		return nil, err
+	}
 	return newConn(c, Region), nil
 }
 

@@ -198,10 +198,12 @@ func minorOf(version string) (int, bool) {
 }
 
 // nodeSurvey is what is counted of all nodes: their number, and the cores that pods can use of the smallest one; 0
-// without nodes.
+// without nodes. scaled says that an autoscaler made one of them, and hidesAutoscaler that AKS or GKE runs them, whose
+// autoscalers are not in the cluster.
 type nodeSurvey struct {
-	count    int
-	leastCPU float64
+	count                   int
+	leastCPU                float64
+	scaled, hidesAutoscaler bool
 }
 
 // surveyNodes counts the nodes of the cluster.
@@ -209,6 +211,9 @@ func (c *cluster) surveyNodes(ctx context.Context) (answer[nodeSurvey], error) {
 	return c.survey.nodes.get(c.clock.Now(), false, func() (s nodeSurvey, err error) {
 		err = eachTyped(ctx, c, nodesOf, "", func(n *clusterNode) {
 			s.count++
+			s.scaled = s.scaled || n.Labels["karpenter.sh/nodepool"] != ""
+			scheme, _, _ := strings.Cut(n.Spec.ProviderID, "://")
+			s.hidesAutoscaler = s.hidesAutoscaler || scheme == "azure" || scheme == "gce"
 			cores := quantity(n.Status.Allocatable["cpu"])
 			if cores > 0 && (s.leastCPU == 0 || cores < s.leastCPU) {
 				s.leastCPU = cores

@@ -32,6 +32,9 @@ var clusterNeeds = []rule{{namespacesOf, "", "get"}}
 // optionalResources are resources that not every cluster has.
 var optionalResources = []apiResource{scaledOf, rolloutsOf}
 
+// metricsCapability is the capability of the optional rule for metrics: without it everything else works.
+const metricsCapability = "metrics"
+
 // askedRule is a rule and the capability that needs it.
 type askedRule struct {
 	capability string
@@ -90,6 +93,7 @@ func allNeeds() []askedRule {
 	add("discover", clusterNeeds)
 	add("discover", otherNeeds())
 	add("discover", surveyNeeds)
+	add(metricsCapability, []rule{metricsNeed})
 	for _, k := range registry {
 		add("discover", k.needs.discover)
 		add("start_stop", k.needs.startStop)
@@ -150,8 +154,9 @@ func (c *conn) reviewRule(ctx context.Context, a askedRule) (cloud.Permission, e
 }
 
 // RequiredActions are the rules of this package's calls ("patch deployments.apps", "patch deployments/scale.apps"), by
-// level of access. Each level includes the levels before it.
-type RequiredActions struct{ Discover, StartStop, Scale, Remediate []string }
+// level of access. Each level includes the levels before it. Metrics is optional: it lets the cluster's own Prometheus be
+// asked.
+type RequiredActions struct{ Discover, StartStop, Scale, Remediate, Metrics []string }
 
 // ListRequiredActions returns the rules of every registered kind, sorted and without duplicates. Customers make their
 // ClusterRole from it.
@@ -165,7 +170,7 @@ func ListRequiredActions() RequiredActions {
 	scale := slices.Concat(startStop, levels["scale"])
 	return RequiredActions{
 		sortUnique(discover), sortUnique(startStop), sortUnique(scale),
-		sortUnique(slices.Concat(scale, levels[cloud.RemediateCapability])),
+		sortUnique(slices.Concat(scale, levels[cloud.RemediateCapability])), sortUnique(levels[metricsCapability]),
 	}
 }
 

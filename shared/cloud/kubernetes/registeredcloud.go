@@ -9,7 +9,7 @@ import (
 )
 
 // The optional interfaces of the cloud's connection are passed on. Objects in clusters have no limit of their own, no
-// cheaper way to be read, and no metrics here.
+// cheaper way to be read.
 var (
 	_ cloud.Admitter = (*account)(nil)
 	_ cloud.Verifier = (*account)(nil)
@@ -49,15 +49,6 @@ func (a *account) Verify(ctx context.Context, kind, region string, uids []string
 		return c.Verify(ctx, kind, region, uids)
 	}
 	return a.Read(ctx, kind, region, uids)
-}
-
-// Metrics are the cloud's.
-func (a *account) Metrics(ctx context.Context, r cloud.MetricRequest) (cloud.MetricAnswer, error) {
-	c, ok := a.Conn.(cloud.Metered)
-	if !ok || isInCluster(r.Type) {
-		return cloud.MetricAnswer{}, cloud.ErrUnsupported("%s is not measured here", r.Type)
-	}
-	return c.Metrics(ctx, r)
 }
 
 // ReadOpinions are the cloud's.

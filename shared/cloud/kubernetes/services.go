@@ -15,12 +15,19 @@ type service struct {
 		Type         string            `json:"type"`
 		Selector     map[string]string `json:"selector"`
 		SourceRanges []string          `json:"loadBalancerSourceRanges"`
+		Ports        []servicePort     `json:"ports"`
 	} `json:"spec"`
 	Status struct {
 		LoadBalancer struct {
 			Ingress []struct{} `json:"ingress"`
 		} `json:"loadBalancer"`
 	} `json:"status"`
+}
+
+// servicePort is a port of a Service. One of several has a name.
+type servicePort struct {
+	Name string `json:"name"`
+	Port int    `json:"port"`
 }
 
 // endpointSlice has the fields that are read of an EndpointSlice.

@@ -146,6 +146,7 @@ func TestSurvey_FactsOfObjectsThatDependOnOthers(t *testing.T) {
 		{"/clusters/cluster", "node_count", 7.0},
 		{"/clusters/cluster", "metrics_api", true},
 		{"/clusters/cluster", "default_storage_expensive", true},
+		{"/clusters/cluster", "autoscaler", false},
 	} {
 		if got := facts[tt.at][tt.fact]; !reflect.DeepEqual(got, tt.want) {
 			t.Errorf("%s of %s is %v, want %v", tt.fact, tt.at, got, tt.want)
@@ -176,7 +177,8 @@ func TestSurvey_FactsThatAreDeniedSayWhichPermissionIsMissing(t *testing.T) {
 		{"list deployments.apps", "waste/horizontalpodautoscalers/lost", "target_exists"},
 		{"list clusterroles.rbac.authorization.k8s.io", "/clusterrolebindings/viewer", "wildcard_role"},
 		{"list serviceaccounts", "good/rolebindings/deployer", "subject_missing"},
-		{"list nodes", "/clusters/cluster", "node_count"},
+		{"list nodes", "/clusters/cluster", "autoscaler node_count"},
+		{"list deployments.apps", "/clusters/cluster", "autoscaler"},
 		{"list storageclasses.storage.k8s.io", "/clusters/cluster", "default_storage_expensive"},
 	} {
 		t.Run(tt.at+" without "+tt.deny, func(t *testing.T) {
@@ -351,5 +353,32 @@ func TestSurvey_ListsPodsThatARuleConcernsAndABoundedNumberOfThem(t *testing.T) 
 	}
 	if got := len(pods()); got != kubernetes.MaxNotable {
 		t.Errorf("%d pods, want %d", got, kubernetes.MaxNotable)
+	}
+}
+
+// A node autoscaler is seen by its Deployment or its nodes. AKS and GKE run theirs where nothing tells of it.
+func TestSurvey_NodeAutoscalersAreSeenWhereTheyRun(t *testing.T) {
+	for name, tt := range map[string]struct {
+		node fields
+		more string // a Deployment
+		want any    // nil for an unknown fact
+	}{
+		"nothing":             {fields{"spec": fields{"providerID": "aws:///a/i-1"}}, "", false},
+		"cluster-autoscaler":  {fields{"spec": fields{"providerID": "aws:///a/i-1"}}, "cluster-autoscaler-aws", true},
+		"a cluster of Google": {fields{"spec": fields{"providerID": "gce://p/z/i"}}, "", nil},
+		"a node of Karpenter": {fields{"labels": fields{"karpenter.sh/nodepool": "spot"}}, "", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t)
+			f.Add("nodes", fields{
+				"metadata": fields{"name": "n-1", "labels": tt.node["labels"]}, "spec": tt.node["spec"],
+			})
+			if tt.more != "" {
+				f.Add("deployments", kubernetestwin.Named("kube-system", tt.more, 1))
+			}
+			if got := f.listFacts()["/clusters/cluster"]["autoscaler"]; got != tt.want {
+				t.Errorf("%v, want %v", got, tt.want)
+			}
+		})
 	}
 }

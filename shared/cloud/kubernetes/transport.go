@@ -37,6 +37,7 @@ func (p *Provider) openCluster(e cloud.ClusterEntry, certificate kubeconfig.Acce
 	if err != nil {
 		return nil, err
 	}
+	policy.AddressBytes = maxQueryAddress
 	carried := &carrier{
 		next: policy.TransportTLS(t), options: p.options, slots: p.slotsOf(e.Server),
 		limiter: p.limiter, server: e.Server, token: e.Token,
@@ -45,12 +46,12 @@ func (p *Provider) openCluster(e cloud.ClusterEntry, certificate kubeconfig.Acce
 	if err != nil {
 		return nil, cloud.ErrInvalid("the cluster's server is not an address")
 	}
-	client := &apiClient{base: base, http: &http.Client{
-		Transport: carried,
-		// A redirect could carry the token to another host.
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}
-	return &cluster{client: client, clock: p.options.Clock, serves: map[string]bool{}}, nil
+	queries := *carried
+	queries.options = p.options.patient()
+	return &cluster{
+		client: newAPIClient(base, carried), patient: newAPIClient(base, &queries), clock: p.options.Clock,
+		serves: map[string]bool{},
+	}, nil
 }
 
 func tlsOf(e cloud.ClusterEntry, certificate kubeconfig.Access) (*tls.Config, error) {

@@ -103,10 +103,13 @@ func (s *settings) loadAt(n node, at time.Time) float64 {
 func (s *settings) measureValue(n node, m cloud.Measure, at time.Time, period time.Duration) (float64, bool) {
 	load, metric := s.loadAt(n, at), strings.ToLower(m.Metric)
 	switch m.Statistic {
-	case "Maximum", "ALIGN_MAX", "ALIGN_PERCENTILE_99", "p99":
+	case "Maximum", "ALIGN_MAX", "ALIGN_PERCENTILE_99", "p99", "max":
 		load = math.Min(load*1.2, 1)
-	case "Minimum", "ALIGN_MIN":
+	case "Minimum", "ALIGN_MIN", "min":
 		load *= 0.8
+	}
+	if m.Namespace == "Prometheus" {
+		return s.clusterValue(n, m, load, period)
 	}
 	share := load
 	if containsAny(metric, "balance", "available", "availability", "free", "remaining") {

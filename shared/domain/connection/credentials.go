@@ -144,6 +144,31 @@ func checkKubeconfig(o Opener, _ inventory.Account, c map[string]string) error {
 	if err = o.CheckReachable("credentials.kubeconfig: server", access.Server); err != nil {
 		return err
 	}
+	if err = checkPrometheus(o, c); err != nil {
+		return err
+	}
 	c["kubeconfig"], err = access.Kubeconfig()
 	return err
+}
+
+// The optional credentials of a cluster: where its Prometheus is, and a bearer token for it. Both are credentials, so
+// that a stored token is never sent to another address: sending one replaces both.
+const (
+	prometheusURL   = "prometheusURL"
+	prometheusToken = "prometheusToken"
+)
+
+// checkPrometheus validates the address of a cluster's Prometheus, if there is one.
+func checkPrometheus(o Opener, c map[string]string) error {
+	at, token := c[prometheusURL], c[prometheusToken]
+	switch {
+	case at == "" && token == "":
+		return nil
+	case at == "":
+		return fault.New(fault.Invalid, "credentials.prometheusToken: needs prometheusURL, the address that it is for")
+	case token != "" && !strings.HasPrefix(at, "https://"):
+		return fault.New(fault.Invalid, "credentials.prometheusURL: must begin with https://, for it is sent "+
+			"prometheusToken")
+	}
+	return o.CheckReachable("credentials.prometheusURL", at)
 }

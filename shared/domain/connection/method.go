@@ -24,6 +24,7 @@ type provider struct {
 // method describes an authMethod by its credentials. If any is set, it also accepts other credentials.
 type method struct {
 	required []string
+	optional []string
 	any      bool
 	// its credentials include the external ID, which we issue
 	ours bool
@@ -81,7 +82,10 @@ var providers = map[string]provider{
 	"kubernetes": {
 		native: guid, example: "the UID of the namespace kube-system; leave it out, and the cluster is asked",
 		fold: true, told: true,
-		methods: map[string]method{"kubeconfig": {required: []string{"kubeconfig"}, check: checkKubeconfig}},
+		methods: map[string]method{"kubeconfig": {
+			required: []string{"kubeconfig"}, optional: []string{prometheusURL, prometheusToken},
+			check: checkKubeconfig,
+		}},
 	},
 	simulatedCloud: {
 		native: regexp.MustCompile(`^[A-Za-z0-9._-]{1,64}$`), example: "1 to 64 letters, digits, dots and hyphens",
@@ -169,6 +173,11 @@ func (m method) pick(name string, sent map[string]string) (map[string]string, er
 	for _, field := range m.required {
 		if out[field] = strings.TrimSpace(sent[field]); out[field] == "" {
 			return nil, fault.New(fault.Invalid, "credentials.%s: is required for authMethod %s", field, name)
+		}
+	}
+	for _, field := range m.optional {
+		if v := strings.TrimSpace(sent[field]); v != "" {
+			out[field] = v
 		}
 	}
 	return out, nil

@@ -221,7 +221,7 @@ func sumOf(rows []*row, ago, hour int) (sum float64, ok bool) {
 // foldDay computes the value of a day from its hours, like the provider's statistic of a day.
 func foldDay(statistic string, values []float64) float64 {
 	switch statistic {
-	case "Maximum", "ALIGN_MAX", "ALIGN_PERCENTILE_99", "max", "p99":
+	case "Maximum", "ALIGN_MAX", "ALIGN_PERCENTILE_99", "max", "gauge", "p99":
 		return slices.Max(values)
 	case "Minimum", "ALIGN_MIN", "min":
 		return slices.Min(values)

@@ -161,29 +161,13 @@ func evidenceText(s rule.Setting, values map[string]any) (string, error) {
 	case bool:
 		return strconv.FormatBool(v), nil
 	case float64:
-		return roundedUp(s, v), nil
+		return rule.SettingText(s.Name, v*s.Value.Factor), nil
 	case int:
-		return roundedUp(s, float64(v)), nil
+		return rule.SettingText(s.Name, float64(v)*s.Value.Factor), nil
 	}
 	return "", errParameter("evidence."+s.Value.Text, "",
 		"the stored evidence has no such value: wait for the next evaluation, or make the change by hand")
 }
-
-// roundedUp returns a number times the factor of a setting as a text. Cores are rounded up to thousandths and GiB to
-// MiB, which are the steps of those who take parts of them; other numbers are whole.
-func roundedUp(s rule.Setting, v float64) string {
-	steps := 1.0
-	switch {
-	case strings.HasSuffix(s.Name, "_cores"):
-		steps = 1000
-	case strings.HasSuffix(s.Name, "_gib"):
-		steps = 1024
-	}
-	return strconv.FormatFloat(math.Ceil(v*s.Value.Factor*steps-tiny)/steps, 'f', -1, 64)
-}
-
-// tiny is less than any step that counts: 0.1 x 1.15 is 0.115, and not 0.116 for the sake of the last binary digit.
-const tiny = 1e-9
 
 // WaitBeforeDelete returns how long a marked resource waits for its deletion.
 func (t *Target) WaitBeforeDelete() time.Duration {

@@ -4,6 +4,7 @@
 package ssrfguard
 
 import (
+	"cmp"
 	"net"
 	"net/netip"
 	"net/url"
@@ -23,17 +24,20 @@ type Policy struct {
 	AnyPort bool
 	// Timeout limits a whole request of HTTPClient, from the DNS query to the last byte. The default is 10 seconds.
 	Timeout time.Duration
+	// AddressBytes is the most bytes of an address, with its query. The default is 2,048. Raise it for requests whose
+	// query this service writes, and not for addresses as users give them.
+	AddressBytes int
 
 	resolver *net.Resolver // nil: the system's
 }
 
-const maxAddressBytes = 2048 // in bytes
+const maxAddressBytes = 2048 // unless the policy says otherwise
 
 // CheckAddress validates the form of an address when a user gives it. It returns fault.Invalid with the reason if the
 // address is refused. It makes no DNS query; only the dialler of HTTPClient and Transport checks resolved addresses.
 func (p Policy) CheckAddress(raw string) error {
-	if len(raw) > maxAddressBytes {
-		return errRefused("is longer than %d bytes", maxAddressBytes)
+	if most := cmp.Or(p.AddressBytes, maxAddressBytes); len(raw) > most {
+		return errRefused("is longer than %d bytes", most)
 	}
 	if strings.ContainsFunc(raw, func(r rune) bool { return r <= ' ' || r == '\\' || r == 0x7f }) {
 		return errRefused("has a blank, a control character or a backslash in it")

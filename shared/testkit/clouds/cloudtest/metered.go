@@ -22,6 +22,7 @@ type Metered struct {
 	Gap        time.Duration // after Start begins an hour without points; 0 is none
 	Calls      func() int    // how many calls for metrics the cloud has seen; nil where it does not count them
 	Unmeasured string        // a type that has no metrics
+	Free       bool          // the provider takes no money for metrics
 	Deny       func(on bool) // takes the permission away, or gives it back; nil leaves the case out
 }
 
@@ -75,7 +76,7 @@ func (m metering) askMetrics(t *testing.T, r cloud.MetricRequest) cloud.MetricAn
 
 func (m metering) askedOnly(t *testing.T) {
 	got := m.askMetrics(t, m.requestFor(m.Measured[0]))
-	if len(got.Points) == 0 || got.Calls < 1 || got.Queries < 1 || got.USD <= 0 {
+	if len(got.Points) == 0 || got.Calls < 1 || got.Queries < 1 || (got.USD <= 0) != m.Free {
 		t.Errorf("%+v; want points, and their calls and price", got)
 	}
 	quiet := m.askMetrics(t, m.requestFor(m.Quiet...))

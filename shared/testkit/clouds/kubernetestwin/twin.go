@@ -55,6 +55,8 @@ type Cluster struct {
 	Page int
 	// Without are the groups that the cluster does not serve: "keda.sh", "argoproj.io".
 	Without []string
+	// Behind are the servers behind Services, by "ns/name", for the API server's proxy.
+	Behind map[string]http.Handler
 	// Accept lets tokens in besides Token.
 	Accept func(token string) bool
 

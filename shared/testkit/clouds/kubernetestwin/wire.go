@@ -97,6 +97,10 @@ func (c *Cluster) serve(w http.ResponseWriter, r *http.Request) (lost bool) {
 		*code = writeFailure(w, &failure{code: fault.Code, reason: fault.Reason, message: fault.Message})
 		return false
 	}
+	if q.sub == "proxy" {
+		*code = c.proxyRequest(w, r, q)
+		return false
+	}
 	answer, f := c.answerRequest(q)
 	switch {
 	case failed:

@@ -33,6 +33,7 @@ var Declaration = platform.Declaration{
 			measurement.Partition, workqueue.Partition,
 		},
 	}),
+	Starts:   []string{recommendation.Machine}, // for daily passes of large organizations
 	Tasks:    []string{recommendation.Machine},
 	Schedule: "rate(1 hour)",
 	Heavy:    true,

@@ -19,9 +19,13 @@ const rowsAtOnce = 100
 const comparedDays = recommendation.ComparedDays
 
 // measureApplied measures the savings of applied recommendations whose days before and after are settled, and stores
-// them with their lines of the savings ledger. To repeat it changes nothing.
+// them with their lines of the savings ledger: those of the shards that are evaluated, because the bills of others are
+// not read. To repeat it changes nothing.
 func (e *evaluation) measureApplied(ctx context.Context) error {
-	for ids := range slices.Chunk(e.settling.Unmeasured(), rowsAtOnce) {
+	rows := slices.DeleteFunc(e.settling.Unmeasured(), func(recID string) bool {
+		return !e.parts.contains(recommendation.ShardOfRow(recID))
+	})
+	for ids := range slices.Chunk(rows, rowsAtOnce) {
 		rows, err := e.rows.ReadRows(ctx, e.org, ids)
 		if err != nil {
 			return err

@@ -174,6 +174,15 @@ func IDOf(resourceID, nativeID, ruleID string) string {
 // ShardOf returns the shard of the rows of a resource, 0 to Shards-1.
 func ShardOf(nativeID string) int { return table.ShardOf(nativeID, Shards) }
 
+// ShardOfRow returns the shard of a row by its id, or -1 if it is no id.
+func ShardOfRow(recID string) int {
+	u, ok := parseULID(recID)
+	if !ok {
+		return -1
+	}
+	return int(u[15] & 0x0f)
+}
+
 // rowULID returns the id of a row in binary; resource is the binary id of the resource.
 func rowULID(resource ulid.ULID, nativeID, ruleID string) ulid.ULID {
 	sum := sha256.Sum256([]byte(nativeID + "\x00" + ruleID))

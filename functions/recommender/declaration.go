@@ -1,6 +1,7 @@
 package recommender
 
 import (
+	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/domain/cost"
@@ -9,6 +10,7 @@ import (
 	"lamplighter.dev/shared/domain/measurement"
 	"lamplighter.dev/shared/domain/pricing"
 	"lamplighter.dev/shared/domain/recommendation"
+	"lamplighter.dev/shared/domain/remediation"
 	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/domain/smarttag"
 	"lamplighter.dev/shared/engine/table"
@@ -19,7 +21,7 @@ import (
 var Declaration = platform.Declaration{
 	Name:  "recommender",
 	Share: 2,
-	Access: cost.Reading.With(table.Access{
+	Access: cost.Reading.With(audit.Access).With(table.Access{
 		Reads: []table.Partition{
 			identity.DirectoryPartition, identity.MetaPartition, inventory.AccountPartition,
 			inventory.ResourcePartition, inventory.IndexPartition, inventory.ChunkPartition,
@@ -31,9 +33,11 @@ var Declaration = platform.Declaration{
 			identity.RotationPartition, recommendation.RowPartition, recommendation.ColumnPartition,
 			recommendation.ChunkPartition, recommendation.RulePartition, recommendation.LedgerPartition,
 			measurement.Partition, workqueue.Partition,
+			remediation.Partition, // requests of rules that run without approval
 		},
 	}),
-	Starts:   []string{recommendation.Machine}, // for daily passes of large organizations
+	Starts:   []string{recommendation.Machine, remediation.Machine}, // daily passes, and what they request
+	Calls:    []string{remediation.Executor},
 	Tasks:    []string{recommendation.Machine},
 	Schedule: "rate(1 hour)",
 	Heavy:    true,

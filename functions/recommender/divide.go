@@ -111,7 +111,9 @@ func (r *runner) advanceShares(ctx context.Context, in recommendation.RefreshInp
 	for _, s := range states {
 		r.state.Settled.Add(s.Settled)
 	}
-	r.end()
+	if err = r.end(ctx); err != nil {
+		return Progress{}, err
+	}
 	return Progress{Done: true}, r.save(ctx)
 }
 

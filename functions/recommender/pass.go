@@ -116,8 +116,17 @@ func (r *runner) prepare(id, marks string) {
 	}
 }
 
-// end makes the state that of a whole pass that has ended.
-func (r *runner) end() { r.state.Ended, r.state.Day, r.state.Through = true, r.state.Marks, r.state.At }
+// end makes the state that of a whole pass that has ended. After a daily pass, it first requests the workflows that
+// need no person; a process that dies before the state is stored does so again.
+func (r *runner) end(ctx context.Context) error {
+	if r.key == recommendation.PassKey(r.org, "") && r.state.Marks == dayOf(r.state.At) {
+		if err := r.requestAutonomous(ctx); err != nil {
+			return err
+		}
+	}
+	r.state.Ended, r.state.Day, r.state.Through = true, r.state.Marks, r.state.At
+	return nil
+}
 
 // evaluation reads what the pass needs.
 func (r *runner) evaluation(ctx context.Context) (*evaluation, error) {
@@ -159,7 +168,9 @@ func (r *runner) runWhole(ctx context.Context) (bool, error) {
 		}
 		r.state.Settled.Add(e.settled)
 		if r.state.Next++; r.state.Next == len(parts) {
-			r.end()
+			if err = r.end(ctx); err != nil {
+				return false, err
+			}
 		}
 		if err = r.save(ctx); err != nil {
 			return false, err

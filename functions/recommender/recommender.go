@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/cloud"
@@ -47,6 +48,7 @@ type worker struct {
 	rows         *recommendation.Store
 	measurements *measurement.Store
 	rotation     identity.Rotation
+	log          *audit.Log
 
 	perShare      int // resources of a share
 	recordsAtOnce int
@@ -63,6 +65,7 @@ func newWorker(p *platform.Platform, providers cloud.Providers) *worker {
 		},
 		compiler: newCompiler(), rows: recommendation.New(p), measurements: measurement.New(p),
 		rotation: identity.NewRotation(p.Table, "recommender"),
+		log:      audit.New(p),
 		perShare: resourcesPerShare, recordsAtOnce: recordsAtOnce,
 	}
 }

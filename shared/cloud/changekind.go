@@ -144,7 +144,7 @@ func (k Changing) planRemoval(d Description, c Change) ChangePlan {
 			p.Calls = append(p.Calls, fmt.Sprintf("tag %s in %s with %s", c.UID, c.Region, MarkTag))
 		case StepCopy:
 			p.Calls = append(p.Calls, fmt.Sprintf("take a snapshot of %s and wait until it is complete", c.UID))
-			p.Limits = append(p.Limits, "the snapshot stays and is billed: delete it when you do not need it any more")
+			p.Limits = append(p.Limits, "the snapshot is kept and billed for 30 days, and then deleted; after a rollback it stays")
 		default:
 			p.Calls = append(p.Calls, fmt.Sprintf("%s of %s in %s", k.Of.Call, c.UID, c.Region))
 		}

@@ -62,7 +62,9 @@ type Workflow struct {
 	// the last one.
 	Suspensions int       `json:"suspensions,omitempty"`
 	ResumeAt    time.Time `json:"resumeAt,omitzero"`
-	Version     int64     `json:"version"` // each write requires the version that was read
+	// KeptUntil is when the snapshots that its deletions took are deleted; zero without any.
+	KeptUntil time.Time `json:"keptUntil,omitzero"`
+	Version   int64     `json:"version"` // each write requires the version that was read
 }
 
 // Person is a user who decided something.
@@ -119,6 +121,8 @@ type Target struct {
 	Step     int       `json:"step,omitempty"`
 	MarkedAt time.Time `json:"markedAt,omitzero"`
 	DueAt    time.Time `json:"dueAt,omitzero"`
+	// CopyUID is the snapshot that its deletion took, until that is deleted.
+	CopyUID string `json:"copyUID,omitempty"`
 	// ReachedAt is when the wanted state was seen first. Validation watches the resource from then on.
 	ReachedAt time.Time `json:"reachedAt,omitzero"`
 	UndoneAt  time.Time `json:"undoneAt,omitzero"` // when the call that undoes it was made

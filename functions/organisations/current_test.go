@@ -320,7 +320,7 @@ func (nowhere) Start(context.Context, string, string, any) error {
 // The record says who let each rule run without approval; a rule that is enabled again has the later one.
 func TestChangeCurrent_RemembersWhoEnabledARule(t *testing.T) {
 	h := newOrganization(t)
-	enablers := func(as, rules string) (out string) {
+	enablers := func(as, rules string) string {
 		t.Helper()
 		if got := h.as(as, "PUT /organisation", `{"autonomousRules":`+rules+`}`); got.Status != 200 {
 			t.Fatalf("%d %s", got.Status, got.Body)
@@ -329,16 +329,17 @@ func TestChangeCurrent_RemembersWhoEnabledARule(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		var out []string
 		for _, id := range slices.Sorted(maps.Keys(o.AutonomousBy)) {
-			out += id + " " + o.AutonomousBy[id].User + "; "
+			out = append(out, id+" "+o.AutonomousBy[id].User)
 		}
-		return out
+		return strings.Join(out, "; ")
 	}
 	for _, c := range []struct{ as, rules, want string }{
-		{"admin", `["rule-a"]`, "rule-a usr_ada; "},
-		{"eve's admin", `["rule-a","rule-b"]`, "rule-a usr_ada; rule-b usr_eve; "},
-		{"eve's admin", `["rule-b"]`, "rule-b usr_eve; "},
-		{"eve's admin", `["rule-a"]`, "rule-a usr_eve; "},
+		{"admin", `["rule-a"]`, "rule-a usr_ada"},
+		{"eve's admin", `["rule-a","rule-b"]`, "rule-a usr_ada; rule-b usr_eve"},
+		{"eve's admin", `["rule-b"]`, "rule-b usr_eve"},
+		{"eve's admin", `["rule-a"]`, "rule-a usr_eve"},
 		{"admin", `null`, ""},
 	} {
 		if got := enablers(c.as, c.rules); got != c.want {

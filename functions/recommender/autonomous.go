@@ -51,7 +51,9 @@ func (r *runner) requestAutonomous(ctx context.Context) error {
 
 // autonomousTargets returns the recommendations to carry out, at most maxRequested, and no more than the changes that
 // the organization has left today.
-func (r *runner) autonomousTargets(ctx context.Context, rules map[string]identity.Enabler) ([]remediation.Target, error) {
+func (r *runner) autonomousTargets(
+	ctx context.Context, rules map[string]identity.Enabler,
+) ([]remediation.Target, error) {
 	store := remediation.New(r.Platform)
 	used, err := store.ChangesOn(ctx, r.org, r.Clock.Now())
 	left := min(maxRequested, remediation.MaxDayChanges-used)

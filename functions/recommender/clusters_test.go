@@ -59,9 +59,7 @@ func (f *fixture) trueConditions() map[string]string {
 	for shard := range inventory.ResourceShards {
 		f.Must(w.eachGroup(f.In(org), org, shard, func(_ int, records []table.Item) error {
 			for _, it := range records {
-				for _, id := range f.trueOf(it, in, rules) {
-					found[it.SK] = append(found[it.SK], id)
-				}
+				found[it.SK] = append(found[it.SK], f.trueOf(it, in, rules)...)
 			}
 			return nil
 		}))

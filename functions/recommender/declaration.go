@@ -19,8 +19,9 @@ import (
 
 // Declaration declares the table access, the schedule and the sample events of this function.
 var Declaration = platform.Declaration{
-	Name:  "recommender",
-	Share: 2,
+	Name:    "recommender",
+	Share:   8,                                        // shares of a large organization run beside each other
+	Secrets: []platform.Secret{platform.PepperSecret}, // seals audit entries
 	Access: cost.Reading.With(audit.Access).With(table.Access{
 		Reads: []table.Partition{
 			identity.DirectoryPartition, identity.MetaPartition, inventory.AccountPartition,

@@ -17,7 +17,8 @@ import (
 // machine recommendation.Machine evaluates side by side.
 const resourcesPerShare = 20_000
 
-// maxShares is the maximum number of shares of a pass. The machine's MaxConcurrency is the same.
+// maxShares is the maximum number of shares of a pass. The machine evaluates at most 8 beside each other: of a pass
+// with more, the others follow as these end.
 const maxShares = inventory.ResourceShards
 
 // accountsShare is the share that evaluates the rules about accounts. It is evaluated alone, before the others: it

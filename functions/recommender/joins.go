@@ -76,6 +76,11 @@ func (in *inputs) join(r inventory.IndexedResource) {
 	if !in.needs.parts(r.ParentUID) {
 		return
 	}
+	in.addPart(&r)
+}
+
+// addPart adds a resource to the parts of its parent.
+func (in *inputs) addPart(r *inventory.IndexedResource) {
 	p := in.parts[r.ParentUID]
 	p.count++
 	if diskTypes[r.Type] {
@@ -86,7 +91,7 @@ func (in *inputs) join(r inventory.IndexedResource) {
 		p.clusters++
 	}
 	if r.Type == cloud.AWSRDS {
-		p.member, p.members = p.member.with(r), append(p.members, disk{uid: r.UID, id: r.ID()})
+		p.member, p.members = p.member.with(*r), append(p.members, disk{uid: r.UID, id: r.ID()})
 	}
 	in.parts[r.ParentUID] = p
 }

@@ -70,8 +70,8 @@ func (w *worker) openAt(ctx context.Context, org string, key table.Key, until ti
 // keptPasses is how long the state of a refresh's pass is kept.
 const keptPasses = 30 * day
 
-// save stores the state, with other writes in one transaction. It returns errOvertaken if another process has stored one
-// meanwhile.
+// save stores the state, with other writes in one transaction. It returns errOvertaken if another process has stored
+// one meanwhile.
 func (r *runner) save(ctx context.Context, others ...table.Write) error {
 	cond := table.Equal("seq", r.state.Seq)
 	if r.state.Seq == 0 {
@@ -143,7 +143,8 @@ func (r *runner) evaluation(ctx context.Context) (*evaluation, error) {
 		in.commitments.waste = sync.OnceValue(settling.Waste)
 	}
 	return &evaluation{
-		worker: r.worker, org: r.org, parts: r.parts, in: in, rules: rules, settling: settling, evaluators: map[string]*evaluator{},
+		worker: r.worker, org: r.org, parts: r.parts, in: in, rules: rules, settling: settling,
+		evaluators: map[string]*evaluator{},
 	}, err
 }
 

@@ -72,9 +72,9 @@ type Autonomous struct {
 	Enabled identity.Enabler // who let the rule run without approval
 }
 
-// CreateAutonomous stores a workflow that the service requests, and its row of the audit log, in one transaction. A pass
-// has one workflow for each rule, however often it runs. It returns fault.Conflict as CreateAllowed does, and when the
-// pass has made it before.
+// CreateAutonomous stores a workflow that the service requests, and its row of the audit log, in one transaction. A
+// pass has one workflow for each rule, however often it runs. It returns fault.Conflict as CreateAllowed does, and when
+// the pass has made it before.
 func (s *Store) CreateAutonomous(ctx context.Context, log *audit.Log, a Autonomous) (Workflow, error) {
 	why := fmt.Sprintf("rule %s runs without approval: %s", a.RuleID, enabledText(a.Enabled))
 	w := Workflow{

@@ -56,7 +56,7 @@ type Workflow struct {
 	Message    string    `json:"message,omitempty"`  // why it is in its status
 	CreatedAt  time.Time `json:"createdAt"`
 	UpdatedAt  time.Time `json:"updatedAt"`
-	EndedAt    time.Time `json:"endedAt,omitzero"` // when it became succeeded, failed, cancelled, expired or rolled_back
+	EndedAt    time.Time `json:"endedAt,omitzero"` // when it became succeeded, failed, cancelled, expired, rolled_back
 	Rollbacks  int       `json:"rollbacks,omitempty"`
 	// Suspensions counts the waits of the workflow that were longer than a state machine runs. ResumeAt is the end of
 	// the last one.

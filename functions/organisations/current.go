@@ -113,6 +113,10 @@ func (s service) changeCurrent(ctx context.Context, in *changeInput) (Current, e
 		return Current{}, err
 	}
 	next.UpdatedAt = s.Clock.Now()
+	if in.Body.AutonomousRules.Sent {
+		next.AutonomousBy = enablers(old, next, identity.CallerFrom(ctx))
+		changes = append(changes, table.Set("autonomousBy", next.AutonomousBy))
+	}
 	changes = append(changes, table.Set("updatedAt", next.UpdatedAt))
 	holds, err := in.Body.holdDashboard(old.ID)
 	if err != nil {
@@ -157,6 +161,20 @@ func (c ChangedOrganisation) applyTo(o *identity.OrganisationRecord) ([]table.Ch
 	changes = addChoice(changes, "allowedRegions", c.AllowedRegions, &o.AllowedRegions)
 	changes = addChoice(changes, "minLogDays", c.MinLogDays, &o.MinLogDays)
 	return addChoice(changes, "retentionMonths", c.RetentionMonths, &o.RetentionMonths), nil
+}
+
+// enablers returns who let each rule run without approval: of the new ones, the caller.
+func enablers(old, next identity.OrganisationRecord, c identity.Caller) map[string]identity.Enabler {
+	out := map[string]identity.Enabler{}
+	before := old.Preferences().AutonomousRules
+	for _, ruleID := range next.Preferences().AutonomousRules {
+		by, known := old.AutonomousBy[ruleID]
+		if !known || !slices.Contains(before, ruleID) {
+			by = identity.Enabler{User: c.User, Email: c.Email, At: next.UpdatedAt}
+		}
+		out[ruleID] = by
+	}
+	return out
 }
 
 // addChoice appends the change of a setting that was sent. null removes the setting.

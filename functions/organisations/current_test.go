@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -314,4 +315,35 @@ type nowhere struct{ workflow.Engine }
 
 func (nowhere) Start(context.Context, string, string, any) error {
 	return fault.New(fault.Unavailable, "no engine")
+}
+
+// The record says who let each rule run without approval; a rule that is enabled again has the later one.
+func TestChangeCurrent_RemembersWhoEnabledARule(t *testing.T) {
+	h := newOrganization(t)
+	enablers := func(as, rules string) string {
+		t.Helper()
+		if got := h.as(as, "PUT /organisation", `{"autonomousRules":`+rules+`}`); got.Status != 200 {
+			t.Fatalf("%d %s", got.Status, got.Body)
+		}
+		o, err := table.Read[identity.OrganisationRecord](h.In(h.org), h.Table, identity.OrganisationKey(h.org))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out []string
+		for _, id := range slices.Sorted(maps.Keys(o.AutonomousBy)) {
+			out = append(out, id+" "+o.AutonomousBy[id].User)
+		}
+		return strings.Join(out, "; ")
+	}
+	for _, c := range []struct{ as, rules, want string }{
+		{"admin", `["rule-a"]`, "rule-a usr_ada"},
+		{"eve's admin", `["rule-a","rule-b"]`, "rule-a usr_ada; rule-b usr_eve"},
+		{"eve's admin", `["rule-b"]`, "rule-b usr_eve"},
+		{"eve's admin", `["rule-a"]`, "rule-a usr_eve"},
+		{"admin", `null`, ""},
+	} {
+		if got := enablers(c.as, c.rules); got != c.want {
+			t.Errorf("%s sends %s: %q, want %q", c.as, c.rules, got, c.want)
+		}
+	}
 }

@@ -23,9 +23,6 @@ var accountTypes = map[string]string{"aws": "aws-account", "azure": "azure-subsc
 // isAccountType reports whether a type is that of accounts. Rules for every type of a provider are not about them.
 func isAccountType(kind string) bool { return kind != "" && accountTypes[vendorOf(kind)] == kind }
 
-// accountShard is the shard of records with which the accounts are evaluated: once in a whole pass.
-const accountShard = 0
-
 // accountDerivations are the facts of accounts, from their bills.
 var accountDerivations = []derivation{
 	{"export_ok", []string{"aws-account", "azure-subscription"}, (*subject).exportState},

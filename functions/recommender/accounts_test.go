@@ -109,7 +109,7 @@ func TestAccountBill_HasTheFiguresOfItsServices(t *testing.T) {
 		costtest.Line{Service: "Amazon CloudFront", USD: costtest.Every("0.5")},
 		costtest.Line{Service: "Tax", Category: bill.Tax, USD: costtest.Every("9")},
 	)
-	got := apitest.Value(readBills(f.In(org), cost.New(f.Platform), org, f.Clock.Now()))(f)
+	got := apitest.Value(readBills(f.In(org), cost.New(f.Platform), inputsOf{org, f.Clock.Now(), everyPart}, nil))(f)
 	s := newSubjectOf(t, "aws-account", "", nil)
 	s.CloudAccountID, s.bills = payer, got
 	for fact, want := range map[string]any{

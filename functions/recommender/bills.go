@@ -36,16 +36,17 @@ type billed struct {
 	days     money.Series
 }
 
-// readBills reads the bills of an organization. It asks once for all accounts with the same last settled day.
-func readBills(ctx context.Context, costs *cost.Store, org string, now time.Time) (bills, error) {
+// readBills reads the bills of an organization: the costs of the wanted resources, and the figures of accounts if they
+// are evaluated. It asks once for all accounts with the same last settled day.
+func readBills(ctx context.Context, costs *cost.Store, of inputsOf, n *needs) (bills, error) {
 	out := bills{
 		from: map[string]time.Time{}, of: map[string][]billed{}, accounts: map[string]*accountBill{},
 		eligible: map[string][]eligibleUse{},
 	}
-	month := cost.MonthOf(now)
-	periods, err := costs.PeriodsBetween(ctx, org, month.Add(-3), month)
+	month := cost.MonthOf(of.now)
+	periods, err := costs.PeriodsBetween(ctx, of.org, month.Add(-3), month)
 	if err != nil {
-		return out, fmt.Errorf("read the billing periods of %s: %w", org, err)
+		return out, fmt.Errorf("read the billing periods of %s: %w", of.org, err)
 	}
 	first := firstBilled(periods)
 	out.deliveries = lastDeliveries(periods)
@@ -58,11 +59,14 @@ func readBills(ctx context.Context, costs *cost.Store, org string, now time.Time
 	}
 	for from, accounts := range together {
 		slices.Sort(accounts)
-		w := window{from, accounts}
-		if err = out.read(ctx, costs, org, w); err != nil {
+		w := window{from, accounts, n}
+		if err = out.read(ctx, costs, of.org, w); err != nil {
 			return out, err
 		}
-		if err = out.readAccounts(ctx, costs, org, w); err != nil {
+		if !n.accounts() {
+			continue
+		}
+		if err = out.readAccounts(ctx, costs, of.org, w); err != nil {
 			return out, err
 		}
 	}
@@ -73,15 +77,20 @@ func readBills(ctx context.Context, costs *cost.Store, org string, now time.Time
 type window struct {
 	from     time.Time
 	accounts []string
+	needs    *needs
 }
 
 func (b *bills) read(ctx context.Context, costs *cost.Store, org string, w window) error {
-	a, err := costs.Ask(ctx, org, cost.Question{
+	q := cost.Question{
 		From: w.from, To: w.from.AddDate(0, 0, billedDays), Metric: cost.Effective, Daily: true, UsageOnly: true,
 		BillsOnly: true,
 		Dims:      []string{cost.ResourceDim, cost.PurchaseDim, cost.AccountDim, cost.TypeDim, cost.RegionDim},
 		Filter:    map[string][]string{cost.AccountDim: w.accounts},
-	})
+	}
+	if w.needs != nil {
+		q.Resource = w.needs.cost
+	}
+	a, err := costs.Ask(ctx, org, q)
 	if err != nil {
 		return fmt.Errorf("read the costs of %d days of %s: %w", billedDays, org, err)
 	}

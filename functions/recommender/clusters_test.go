@@ -53,28 +53,37 @@ func (f *fixture) openRules() map[string]string {
 func (f *fixture) trueConditions() map[string]string {
 	f.Helper()
 	w := newWorker(f.Platform, nil)
-	in, rules := apitest.Value(w.read(f.In(org), org, f.Clock.Now()))(f), apitest.Value(w.readRules(f.In(org), org))(f)
+	in := apitest.Value(w.read(f.In(org), inputsOf{org, f.Clock.Now(), everyPart}))(f)
+	rules := apitest.Value(w.readRules(f.In(org), org))(f)
 	found := map[string][]string{}
 	for shard := range inventory.ResourceShards {
-		for _, items := range apitest.Value(w.readShard(f.In(org), org, shard))(f) {
-			for _, it := range items {
-				r := apitest.Value(table.Decode[record](it))(f)
-				e := apitest.Value(in.newEvaluator(rules, r.Type))(f)
-				if e == nil || r.isTerminated() {
-					continue
-				}
-				unused := func(string) measurement.Use { return measurement.Use{} }
-				s := apitest.Value(e.begin(&r, it.Data, unused))(f)
-				for i := range e.rules {
-					as := apitest.Value(e.settingOf(&e.rules[i], s))(f)
-					if outcome, _ := e.decide(&e.rules[i], as); outcome == recommendation.True {
-						found[r.UID] = append(found[r.UID], e.rules[i].ID)
-					}
-				}
+		f.Must(w.eachGroup(f.In(org), org, shard, func(_ int, records []table.Item) error {
+			for _, it := range records {
+				found[it.SK] = append(found[it.SK], f.trueOf(it, in, rules)...)
 			}
-		}
+			return nil
+		}))
 	}
 	return plantedForm(found)
+}
+
+// trueOf returns the rules whose conditions are true for a record.
+func (f *fixture) trueOf(it table.Item, in *inputs, rules *orgRules) (out []string) {
+	f.Helper()
+	r := apitest.Value(table.Decode[record](it))(f)
+	e := apitest.Value(in.newEvaluator(rules, r.Type))(f)
+	if e == nil || r.isTerminated() {
+		return nil
+	}
+	unused := func(string) measurement.Use { return measurement.Use{} }
+	s := apitest.Value(e.begin(&r, it.Data, unused))(f)
+	for i := range e.rules {
+		as := apitest.Value(e.settingOf(&e.rules[i], s))(f)
+		if outcome, _ := e.decide(&e.rules[i], as); outcome == recommendation.True {
+			out = append(out, e.rules[i].ID)
+		}
+	}
+	return out
 }
 
 // plantedForm returns rules by object as Planted has them.

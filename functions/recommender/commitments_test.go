@@ -111,7 +111,7 @@ func TestEvaluate_RecommendsTheCommitmentOfTheBills(t *testing.T) {
 		t.Errorf("the rate on the bill is %s", rate)
 	}
 	end := slices.MaxFunc(slices.Collect(maps.Keys(days)), time.Time.Compare)
-	read := apitest.Value(readBills(f.In(org), cost.New(f.Platform), org, f.Clock.Now()))(f)
+	read := apitest.Value(readBills(f.In(org), cost.New(f.Platform), inputsOf{org, f.Clock.Now(), everyPart}, nil))(f)
 	settled := read.from[payer].AddDate(0, 0, billedDays-1)
 	if settled.After(end) {
 		t.Fatalf("settled %s after the last charge %s", settled, end)

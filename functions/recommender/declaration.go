@@ -1,6 +1,7 @@
 package recommender
 
 import (
+	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/domain/cost"
@@ -10,6 +11,7 @@ import (
 	"lamplighter.dev/shared/domain/opinion"
 	"lamplighter.dev/shared/domain/pricing"
 	"lamplighter.dev/shared/domain/recommendation"
+	"lamplighter.dev/shared/domain/remediation"
 	"lamplighter.dev/shared/domain/scheduling"
 	"lamplighter.dev/shared/domain/sizing"
 	"lamplighter.dev/shared/domain/smarttag"
@@ -19,9 +21,10 @@ import (
 
 // Declaration declares the table access, the schedule and the sample events of this function.
 var Declaration = platform.Declaration{
-	Name:  "recommender",
-	Share: 2,
-	Access: cost.Reading.With(table.Access{
+	Name:    "recommender",
+	Share:   8,                                        // shares of a large organization run beside each other
+	Secrets: []platform.Secret{platform.PepperSecret}, // seals audit entries
+	Access: cost.Reading.With(audit.Access).With(table.Access{
 		Reads: []table.Partition{
 			identity.DirectoryPartition, identity.MetaPartition, inventory.AccountPartition,
 			inventory.ResourcePartition, inventory.IndexPartition, inventory.ChunkPartition,
@@ -34,8 +37,11 @@ var Declaration = platform.Declaration{
 			identity.RotationPartition, recommendation.RowPartition, recommendation.ColumnPartition,
 			recommendation.ChunkPartition, recommendation.RulePartition, recommendation.LedgerPartition,
 			measurement.Partition, opinion.Partition, workqueue.Partition,
+			remediation.Partition, // requests of rules that run without approval
 		},
 	}),
+	Starts:   []string{recommendation.Machine, remediation.Machine}, // daily passes, and what they request
+	Calls:    []string{remediation.Executor},
 	Tasks:    []string{recommendation.Machine},
 	Schedule: "rate(1 hour)",
 	Heavy:    true,

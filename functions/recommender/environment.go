@@ -12,6 +12,9 @@ const (
 	nonproduction = "nonprod"
 )
 
+// environmentFact is the fact that says whether a resource is of production.
+const environmentFact = "env"
+
 // environmentKeys are the tag keys that name an environment, the first that is there decides.
 var environmentKeys = []string{
 	"env", "environment", "lamplighter:env", "lamplighter-env", "stage", "app-env", "app_env", "deployment-environment",

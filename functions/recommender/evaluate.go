@@ -84,7 +84,7 @@ func (in *inputs) evaluatorFor(org *orgRules, kind string, rules []compiledRule)
 
 // derivedFacts returns the derivations of facts that conditions, or the guards of rules about money, read.
 func derivedFacts(kind string, rules []compiledRule, org *orgRules) []*derivation {
-	names := []string{"managed_by"}
+	names := []string{"managed_by", environmentFact}
 	for i := range rules {
 		if c := rules[i].condition; c != nil {
 			names = append(names, c.Facts...)
@@ -256,6 +256,9 @@ func (e *evaluator) evidence(r *compiledRule, as *setting, s *subject) recommend
 		}
 	}
 	s.addTargets(r.Rule, out.Values)
+	if env := e.subject.Facts.Value(environmentFact); r.Autonomous && env != nil { // says whether it may run alone
+		out.Values[environmentFact] = env
+	}
 	if r.window > 0 {
 		out.Window, out.Points = fmt.Sprintf("%dd", r.window), s.pointsOf(r.condition.Metrics)
 	}

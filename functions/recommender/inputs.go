@@ -3,7 +3,6 @@ package recommender
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"lamplighter.dev/shared/cloud"
@@ -32,6 +31,7 @@ type inputs struct {
 	// by native id, of the types that commitments cover
 	classes     map[string]string
 	commitments *commitments
+	needs       *needs                       // of the parts under evaluation; nil: all resources are needed
 	accounts    map[string]inventory.Account // by our id
 	rates       func(uid string) *pricing.HourlyRate
 	tables      *priceTables
@@ -101,8 +101,16 @@ type sources struct {
 	sizes     *sizing.Store
 }
 
-// read reads the inputs of an organization.
-func (s *sources) read(ctx context.Context, org string, now time.Time) (*inputs, error) {
+// inputsOf names inputs: of an organization, at a time, for the evaluation of some parts.
+type inputsOf struct {
+	org   string
+	now   time.Time
+	parts partSet
+}
+
+// read reads the inputs of an organization. Of resources it keeps only those that the parts need.
+func (s *sources) read(ctx context.Context, of inputsOf) (*inputs, error) {
+	org, now := of.org, of.now
 	in := &inputs{
 		now: now, end: now.UTC().Truncate(day), parts: map[string]parts{}, machines: map[string]machine{},
 		disks: map[string]bool{}, inGroups: map[string]int{}, unattached: map[string]disk{},
@@ -123,13 +131,13 @@ func (s *sources) read(ctx context.Context, org string, now time.Time) (*inputs,
 	if in.scheduled, err = s.readScheduled(ctx, org); err != nil {
 		return nil, err
 	}
-	if err = s.inventory.EachIndexed(ctx, org, in.join); err != nil {
+	if err = s.join(ctx, in, of); err != nil {
 		return nil, fmt.Errorf("join the resources of %s: %w", org, err)
 	}
 	if in.accounts, err = readAccounts(ctx, s.inventory, org); err != nil {
 		return nil, err
 	}
-	if in.bills, err = readBills(ctx, s.costs, org, now); err != nil {
+	if in.bills, err = readBills(ctx, s.costs, of, in.needs); err != nil {
 		return nil, err
 	}
 	in.commitments = &commitments{
@@ -169,59 +177,6 @@ func (s *sources) readScheduled(ctx context.Context, org string) (map[string]boo
 		}
 	}
 	return out, nil
-}
-
-// join counts a resource as a part of its parent, and keeps the state of machines.
-func (in *inputs) join(r inventory.IndexedResource) {
-	if machineTypes[r.Type] {
-		in.machines[r.UID] = machine{r.Status, r.StatusAt}
-	}
-	if r.Class != "" && isCommittable(r.Type) {
-		in.classes[r.UID] = r.Class
-	}
-	if r.Type == googleDisk {
-		in.disks[r.UID] = true
-	}
-	if group := resourceGroupOf(r.UID); group != "" {
-		in.inGroups[group]++
-	}
-	if r.ParentUID == "" {
-		if diskTypes[r.Type] {
-			in.unattached[clusterDiskID(&r)] = disk{r.UID, r.ID(), r.CloudAccountID}
-		}
-		return
-	}
-	p := in.parts[r.ParentUID]
-	p.count++
-	if diskTypes[r.Type] {
-		p.gib += float64(r.Capacity["sizeGiB"])
-		p.disks = append(p.disks, disk{uid: r.UID, id: r.ID()})
-	}
-	if r.Type == "gcp-bigtable-cluster" {
-		p.clusters++
-	}
-	if r.Type == cloud.AWSRDS {
-		p.member, p.members = p.member.with(r), append(p.members, disk{uid: r.UID, id: r.ID()})
-	}
-	in.parts[r.ParentUID] = p
-}
-
-// clusterDiskID returns the id by which a cluster names a disk: the id of an EBS volume, which is the end of its native
-// id, or else the native id.
-func clusterDiskID(r *inventory.IndexedResource) string {
-	if r.Type == "aws-ebs" {
-		return r.UID[strings.LastIndexByte(r.UID, '/')+1:]
-	}
-	return r.UID
-}
-
-// with returns the machine of the instances and one more.
-func (m databaseMember) with(r inventory.IndexedResource) databaseMember {
-	if m.class == "" {
-		return databaseMember{class: r.Class, facts: r.Facts}
-	}
-	m.mixed = m.mixed || m.class != r.Class
-	return m
 }
 
 // priceTables reads the price lists of pairs when they are first needed, and keeps some of them for the pass.

@@ -12,6 +12,7 @@ import (
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/recommendation"
 	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/engine/workqueue"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
@@ -21,12 +22,15 @@ type pass struct {
 	ID      string                 `json:"id,omitempty"`
 	At      time.Time              `json:"at,omitzero"`
 	Whole   bool                   `json:"whole,omitempty"` // everything, or state rules of changed resources
-	Next    int                    `json:"next,omitempty"`  // the first shard of a whole pass that is not evaluated
+	Next    int                    `json:"next,omitempty"`  // how many parts of a whole pass are evaluated
 	Ended   bool                   `json:"ended,omitempty"`
 	Settled recommendation.Settled `json:"settled,omitzero"`
-	Marks   string                 `json:"marks,omitempty"` // becomes Day when a whole pass ends
-	Day     string                 `json:"day,omitempty"`   // of the last daily pass that ended, or firstPass
-	First   string                 `json:"first,omitempty"` // the day of the first pass of all
+	Marks   string                 `json:"marks,omitempty"`  // becomes Day when a whole pass ends
+	Day     string                 `json:"day,omitempty"`    // of the last daily pass that ended, or firstPass
+	First   string                 `json:"first,omitempty"`  // the day of the first pass of all
+	Shares  int                    `json:"shares,omitempty"` // of a divided pass; 0: one process evaluates everything
+	Job     string                 `json:"job,omitempty"`    // the execution that evaluates a divided daily pass
+	Failed  string                 `json:"failed,omitempty"` // why a divided daily pass was given up
 	// changes of resources until this time are evaluated
 	Through time.Time `json:"through,omitzero"`
 	Seq     int64     `json:"seq"` // of writes; each is conditioned on it
@@ -45,12 +49,17 @@ type runner struct {
 	org   string
 	key   table.Key
 	state pass
-	until time.Time // then no further shard is begun
+	until time.Time // then no further part is begun
+	parts partSet   // to evaluate
 }
 
 // open reads the state of the last pass.
 func (w *worker) open(ctx context.Context, org, jobID string, until time.Time) (*runner, error) {
-	r := &runner{worker: w, org: org, key: recommendation.PassKey(org, jobID), until: until}
+	return w.openAt(ctx, org, recommendation.PassKey(org, jobID), until)
+}
+
+func (w *worker) openAt(ctx context.Context, org string, key table.Key, until time.Time) (*runner, error) {
+	r := &runner{worker: w, org: org, key: key, until: until, parts: everyPart}
 	var err error
 	if r.state, err = table.Read[pass](ctx, w.Table, r.key); fault.Is(err, fault.NotFound) {
 		return r, nil
@@ -61,8 +70,9 @@ func (w *worker) open(ctx context.Context, org, jobID string, until time.Time) (
 // keptPasses is how long the state of a refresh's pass is kept.
 const keptPasses = 30 * day
 
-// save stores the state. It returns errOvertaken if another process has stored one meanwhile.
-func (r *runner) save(ctx context.Context) error {
+// save stores the state, with other writes in one transaction. It returns errOvertaken if another process has stored
+// one meanwhile.
+func (r *runner) save(ctx context.Context, others ...table.Write) error {
 	cond := table.Equal("seq", r.state.Seq)
 	if r.state.Seq == 0 {
 		cond = table.Absent()
@@ -76,7 +86,11 @@ func (r *runner) save(ctx context.Context) error {
 	if r.key != recommendation.PassKey(r.org, "") {
 		it.Expires = r.Clock.Now().Add(keptPasses)
 	}
-	_, err = r.Table.Write(ctx, table.Put(it, cond))
+	if len(others) == 0 {
+		_, err = r.Table.Write(ctx, table.Put(it, cond))
+	} else {
+		err = r.Table.Transact(table.Within(ctx, workqueue.Prefix), append(others, table.Put(it, cond))...)
+	}
 	if _, lost := errors.AsType[*table.ConditionError](err); lost {
 		return errOvertaken
 	}
@@ -89,17 +103,34 @@ func (r *runner) save(ctx context.Context) error {
 
 // begin starts a pass: a whole one with the day that it marks, or one over changed resources with "".
 func (r *runner) begin(ctx context.Context, id, marks string) error {
+	r.prepare(id, marks)
+	return r.save(ctx)
+}
+
+// prepare makes the state that of a new pass, without storing it.
+func (r *runner) prepare(id, marks string) {
 	now := r.Clock.Now().UTC()
 	r.state = pass{
 		ID: id, At: now, Whole: marks != "", Marks: marks, Day: r.state.Day, Through: r.state.Through,
 		Seq: r.state.Seq, First: cmp.Or(r.state.First, dayOf(now)),
 	}
-	return r.save(ctx)
+}
+
+// end makes the state that of a whole pass that has ended. After a daily pass, it first requests the workflows that
+// need no person; a process that dies before the state is stored does so again.
+func (r *runner) end(ctx context.Context) error {
+	if r.key == recommendation.PassKey(r.org, "") && r.state.Marks == dayOf(r.state.At) {
+		if err := r.requestAutonomous(ctx); err != nil {
+			return err
+		}
+	}
+	r.state.Ended, r.state.Day, r.state.Through = true, r.state.Marks, r.state.At
+	return nil
 }
 
 // evaluation reads what the pass needs.
 func (r *runner) evaluation(ctx context.Context) (*evaluation, error) {
-	in, err := r.read(ctx, r.org, r.state.At)
+	in, err := r.read(ctx, inputsOf{r.org, r.state.At, r.parts})
 	if err != nil {
 		return nil, err
 	}
@@ -112,11 +143,12 @@ func (r *runner) evaluation(ctx context.Context) (*evaluation, error) {
 		in.commitments.waste = sync.OnceValue(settling.Waste)
 	}
 	return &evaluation{
-		worker: r.worker, org: r.org, in: in, rules: rules, settling: settling, evaluators: map[string]*evaluator{},
+		worker: r.worker, org: r.org, parts: r.parts, in: in, rules: rules, settling: settling,
+		evaluators: map[string]*evaluator{},
 	}, err
 }
 
-// runWhole evaluates the shards of a whole pass that are left. It returns false if the time ended before: the next run
+// runWhole evaluates the parts of a whole pass that are left. It returns false if the time ended before: the next run
 // continues.
 func (r *runner) runWhole(ctx context.Context) (bool, error) {
 	e, err := r.evaluation(ctx)
@@ -126,17 +158,20 @@ func (r *runner) runWhole(ctx context.Context) (bool, error) {
 	if err = e.measureApplied(ctx); err != nil {
 		return false, err
 	}
-	for r.state.Next < inventory.ResourceShards {
+	parts := r.parts.ordered()
+	for r.state.Next < len(parts) {
 		if !r.Clock.Now().Before(r.until) {
 			return false, nil
 		}
 		e.settled = recommendation.Settled{}
-		if err = e.evaluateShard(ctx, r.state.Next); err != nil {
-			return false, fmt.Errorf("evaluate shard %d of %s: %w", r.state.Next, r.org, err)
+		if err = e.evaluatePart(ctx, parts[r.state.Next]); err != nil {
+			return false, fmt.Errorf("evaluate part %d of %s: %w", parts[r.state.Next], r.org, err)
 		}
 		r.state.Settled.Add(e.settled)
-		if r.state.Next++; r.state.Next == inventory.ResourceShards {
-			r.state.Ended, r.state.Day, r.state.Through = true, r.state.Marks, r.state.At
+		if r.state.Next++; r.state.Next == len(parts) {
+			if err = r.end(ctx); err != nil {
+				return false, err
+			}
 		}
 		if err = r.save(ctx); err != nil {
 			return false, err

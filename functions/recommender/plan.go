@@ -90,7 +90,7 @@ func (r *planRun) open(ctx context.Context) error {
 	for _, id := range r.change.IDs() {
 		r.tallies[id] = newTally(id, base, r.change[id])
 	}
-	if r.in, err = r.read(ctx, r.org, r.Clock.Now().UTC()); err != nil {
+	if r.in, err = r.read(ctx, inputsOf{r.org, r.Clock.Now().UTC(), everyPart}); err != nil {
 		return err
 	}
 	return r.readChanges(ctx)
@@ -135,22 +135,19 @@ func typesOf(base *recommendation.RuleSet, c recommendation.RuleChange) []string
 // run evaluates all shards, and returns the results by rule.
 func (r *planRun) run(ctx context.Context) ([]recommendation.RulePlanResult, error) {
 	for shard := range inventory.ResourceShards {
-		groups, err := r.readShard(ctx, r.org, shard)
-		if err != nil {
-			return nil, err
-		}
-		for n, items := range groups {
+		err := r.eachGroup(ctx, r.org, shard, func(measured int, records []table.Item) error {
 			r.usage = r.shardUsage(ctx, shardOfHistory{
-				org: r.org, shard: shard + n*inventory.ResourceShards, end: r.in.end, days: backtestedDays,
+				org: r.org, shard: measured, end: r.in.end, days: backtestedDays, records: records,
 			}, &r.historyErr)
-			for _, it := range items {
-				if err = r.evaluate(it); err != nil {
-					return nil, err
+			for _, it := range records {
+				if err := r.evaluate(it); err != nil {
+					return err
 				}
 			}
-			if ctx.Err() != nil {
-				return nil, ctx.Err()
-			}
+			return ctx.Err()
+		})
+		if err != nil {
+			return nil, err
 		}
 	}
 	if err := r.backtestBills(ctx); err != nil {

@@ -19,9 +19,14 @@ const rowsAtOnce = 100
 const comparedDays = recommendation.ComparedDays
 
 // measureApplied measures the savings of applied recommendations whose days before and after are settled, and stores
-// them with their lines of the savings ledger. To repeat it changes nothing.
+// them with their lines of the savings ledger: those of the shards that are evaluated, because the bills of others are
+// not read. To repeat it changes nothing.
 func (e *evaluation) measureApplied(ctx context.Context) error {
-	for ids := range slices.Chunk(e.settling.Unmeasured(), rowsAtOnce) {
+	rows := slices.DeleteFunc(e.settling.Unmeasured(), func(recID string) bool {
+		shard, known := recommendation.ShardOfID(recID)
+		return !known || !e.parts.contains(shard)
+	})
+	for ids := range slices.Chunk(rows, rowsAtOnce) {
 		rows, err := e.rows.ReadRows(ctx, e.org, ids)
 		if err != nil {
 			return err

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/cloud"
@@ -50,6 +51,10 @@ type worker struct {
 	measurements *measurement.Store
 	opinionStore *opinion.Store
 	rotation     identity.Rotation
+	log          *audit.Log
+
+	perShare      int // resources of a share
+	recordsAtOnce int
 }
 
 func newWorker(p *platform.Platform, providers cloud.Providers) *worker {
@@ -64,6 +69,8 @@ func newWorker(p *platform.Platform, providers cloud.Providers) *worker {
 		compiler: newCompiler(), rows: recommendation.New(p), measurements: measurement.New(p),
 		opinionStore: opinion.New(p),
 		rotation:     identity.NewRotation(p.Table, "recommender"),
+		log:          audit.New(p),
+		perShare:     resourcesPerShare, recordsAtOnce: recordsAtOnce,
 	}
 }
 
@@ -90,16 +97,25 @@ func (w *worker) handle(ctx context.Context, input json.RawMessage) (any, error)
 	switch c.Task {
 	case "evaluate":
 		return workflow.RunTask(ctx, c, w.refresh)
+	case "share":
+		return workflow.RunTask(ctx, c, w.evaluateShare)
 	case "finish":
 		return workflow.RunTask(ctx, c, func(ctx context.Context, in recommendation.RefreshInput) (Progress, error) {
-			if in.Plan {
-				return Progress{Done: true}, w.rows.FailRulePlan(ctx, in.Org, in.JobID, c.Error.String())
-			}
-			return Progress{Done: true},
-				recommendation.FinishRefresh(ctx, w.Platform, in, recommendation.Settled{}, c.Error.String())
+			return Progress{Done: true}, w.fail(ctx, in, c.Error.String())
 		})
 	}
 	return nil, fault.New(fault.Invalid, "recommender knows no task %q", c.Task)
+}
+
+// fail records that the machine has given up.
+func (w *worker) fail(ctx context.Context, in recommendation.RefreshInput, why string) error {
+	switch {
+	case in.Plan:
+		return w.rows.FailRulePlan(ctx, in.Org, in.JobID, why)
+	case in.Daily:
+		return w.giveUp(ctx, in, why)
+	}
+	return recommendation.FinishRefresh(ctx, w.Platform, in, recommendation.Settled{}, why)
 }
 
 // Evaluate evaluates what is due. It is idempotent, safe to call concurrently and safe to kill at any time. A failure
@@ -142,7 +158,7 @@ func (w *worker) organization(ctx context.Context, org string, until time.Time, 
 	if err == nil {
 		err = r.run(ctx, did)
 	}
-	if errors.Is(err, errOvertaken) {
+	if overtaken(err) {
 		return nil
 	}
 	return err
@@ -150,14 +166,24 @@ func (w *worker) organization(ctx context.Context, org string, until time.Time, 
 
 // run continues a pass that was killed, or begins the one that is due.
 func (r *runner) run(ctx context.Context, did *Evaluated) error {
-	if r.state.ID != "" && !r.state.Ended && r.state.Whole {
+	if r.underWay() {
+		if r.state.Job != "" { // the machine evaluates it
+			return nil
+		}
 		return r.whole(ctx, did)
 	}
-	marks, err := r.dueDay(ctx)
+	accounts, err := r.dueAccounts(ctx)
+	if err != nil {
+		return err
+	}
+	marks, err := r.dueDay(ctx, accounts)
 	if err != nil {
 		return err
 	}
 	if marks != "" {
+		if shares := r.countShares(accounts); shares > 0 {
+			return r.startDivided(ctx, marks, shares)
+		}
 		if err = r.begin(ctx, "day-"+r.Clock.Now().UTC().Format(time.RFC3339), marks); err != nil {
 			return err
 		}
@@ -172,7 +198,7 @@ func (r *runner) changes(ctx context.Context, did *Evaluated) error {
 	if err != nil || len(uids) == 0 {
 		return err
 	}
-	if r.state.Ended || r.state.ID == "" {
+	if r.state.Ended || r.state.ID == "" || r.state.Whole {
 		if err = r.begin(ctx, "hour-"+r.Clock.Now().UTC().Format(time.RFC3339), ""); err != nil {
 			return err
 		}
@@ -199,14 +225,10 @@ func firstPass(at time.Time) string { return "first-" + dayOf(at) }
 // metrics and bills of all connected accounts are in, at 08:00 UTC at the latest; and at once after the first
 // discovery. On the day of the first discovery the daily pass waits for metrics and bills however late it is, and
 // follows again when candidates were confirmed.
-func (r *runner) dueDay(ctx context.Context) (string, error) {
+func (r *runner) dueDay(ctx context.Context, accounts []inventory.Account) (marks string, err error) {
 	now := r.Clock.Now().UTC()
-	if r.isOver(now) {
+	if len(accounts) == 0 {
 		return "", nil
-	}
-	accounts, err := r.inventory.ListAccounts(ctx, r.org)
-	if err != nil || len(accounts) == 0 {
-		return "", fault.Wrap("list the accounts", err)
 	}
 	if r.state.Day == dayOf(now) {
 		return r.dueAfterConfirmation(ctx, accounts)
@@ -225,6 +247,15 @@ func (r *runner) dueDay(ctx context.Context) (string, error) {
 		return firstPass(now), nil
 	}
 	return "", nil
+}
+
+// dueAccounts returns the accounts of the organization, or none if no daily pass can be due today.
+func (r *runner) dueAccounts(ctx context.Context) ([]inventory.Account, error) {
+	if r.isOver(r.Clock.Now().UTC()) {
+		return nil, nil
+	}
+	out, err := r.inventory.ListAccounts(ctx, r.org)
+	return out, fault.Wrap("list the accounts", err)
 }
 
 // isOver reports whether today's daily pass has ended, and no other can follow it.

@@ -8,34 +8,63 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// Progress says whether a refresh has ended; else its task must be run again after WaitSeconds.
+// Progress says whether an evaluation has ended. If not, its Shares must be evaluated if it is Split, and its task must
+// be run again, else after WaitSeconds.
 type Progress struct {
-	Done        bool `json:"done"`
-	WaitSeconds int  `json:"waitSeconds"`
+	Done        bool         `json:"done"`
+	WaitSeconds int          `json:"waitSeconds"`
+	Split       bool         `json:"split"`
+	Shares      []ShareInput `json:"shares"`
 }
 
-// refresh evaluates everything for a refresh, as far as the time of a run allows, or a plan of the rules.
+// overtakenSeconds is how long a task waits that another process works on.
+const overtakenSeconds = 10
+
+// overtaken reports whether another process works on the same pass.
+func overtaken(err error) bool { return errors.Is(err, errOvertaken) }
+
+// refresh evaluates everything for a refresh or a daily pass, as far as the time of a run allows, or a plan of the
+// rules. A large organization is evaluated in shares.
 func (w *worker) refresh(ctx context.Context, in recommendation.RefreshInput) (Progress, error) {
 	if in.Plan {
 		return w.planRules(ctx, in)
 	}
 	ctx = table.WithOrg(ctx, in.Org)
-	r, err := w.open(ctx, in.Org, in.JobID, w.Clock.Now().Add(stretch))
+	r, current, err := w.openJob(ctx, in)
 	if err != nil {
 		return Progress{}, err
 	}
-	if r.state.ID == "" {
-		err = r.begin(ctx, in.JobID, dayOf(w.Clock.Now()))
-	}
-	ended := r.state.Ended
-	if err == nil && !ended {
-		ended, err = r.runWhole(ctx)
-	}
-	switch {
-	case errors.Is(err, errOvertaken):
-		return Progress{WaitSeconds: 10}, nil
-	case err != nil || !ended:
-		return Progress{WaitSeconds: 1}, err
+	if current {
+		got, err := r.advance(ctx, in)
+		if overtaken(err) {
+			return Progress{WaitSeconds: overtakenSeconds}, nil
+		}
+		if err != nil || !got.Done {
+			return got, err
+		}
 	}
 	return Progress{Done: true}, recommendation.FinishRefresh(ctx, w.Platform, in, r.state.Settled, "")
+}
+
+// advance begins or continues the pass of a job.
+func (r *runner) advance(ctx context.Context, in recommendation.RefreshInput) (Progress, error) {
+	if r.state.ID == "" {
+		accounts, err := r.inventory.ListAccounts(ctx, r.org)
+		if err != nil {
+			return Progress{}, err
+		}
+		r.prepare(in.JobID, dayOf(r.Clock.Now()))
+		r.state.Shares = r.countShares(accounts)
+		if err = r.save(ctx); err != nil {
+			return Progress{}, err
+		}
+	}
+	switch {
+	case r.state.Ended:
+		return Progress{Done: true}, nil
+	case r.state.Shares > 0:
+		return r.advanceShares(ctx, in)
+	}
+	ended, err := r.runWhole(ctx)
+	return Progress{Done: ended, WaitSeconds: 1}, err
 }

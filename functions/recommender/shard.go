@@ -28,6 +28,7 @@ const settledAtOnce = 2_000
 type evaluation struct {
 	*worker
 	org        string
+	parts      partSet // that are evaluated
 	in         *inputs
 	rules      *orgRules
 	settling   *recommendation.Settling
@@ -53,22 +54,14 @@ func (e *evaluation) evaluateShard(ctx context.Context, shard int) error {
 	if err := e.beginComparison(ctx, shard); err != nil {
 		return err
 	}
-	groups, err := e.readShard(ctx, e.org, shard)
+	err := e.eachGroup(ctx, e.org, shard, func(measured int, records []table.Item) error {
+		e.usage = e.shardUsage(ctx, shardOfHistory{
+			org: e.org, shard: measured, end: e.in.end, days: measuredDays, records: records,
+		}, &e.historyErr)
+		return e.evaluateItems(ctx, records)
+	})
 	if err != nil {
 		return err
-	}
-	for n, items := range groups {
-		e.usage = e.shardUsage(ctx, shardOfHistory{
-			org: e.org, shard: shard + n*inventory.ResourceShards, end: e.in.end, days: measuredDays,
-		}, &e.historyErr)
-		if err = e.evaluateItems(ctx, items); err != nil {
-			return err
-		}
-	}
-	if shard == accountShard {
-		if err = e.evaluateAccounts(ctx); err != nil {
-			return err
-		}
 	}
 	if err = e.settle(ctx); err != nil {
 		return err
@@ -77,11 +70,7 @@ func (e *evaluation) evaluateShard(ctx context.Context, shard int) error {
 	if e.settled.Add(gone); err != nil {
 		return err
 	}
-	counts := make([]recommendation.RuleCount, 0, len(e.counts))
-	for _, c := range e.counts {
-		counts = append(counts, *c)
-	}
-	if err = e.rows.WriteCounts(ctx, e.org, shard, counts); err != nil {
+	if err = e.writeCounts(ctx, shard); err != nil {
 		return err
 	}
 	if err = e.askForConfirmations(ctx, shard); err != nil {
@@ -93,22 +82,28 @@ func (e *evaluation) evaluateShard(ctx context.Context, shard int) error {
 	return e.settling.Confirm(ctx, shard)
 }
 
-// readShard reads the records of a shard, grouped by the shards of their measurements.
-func (w *worker) readShard(ctx context.Context, org string, shard int) (groups [metricShards][]table.Item, err error) {
-	q := table.Query{PK: inventory.ResourcePKs(org)[shard], Limit: table.MaxPage}
-	for {
-		page, err := w.Table.Query(table.Eventually(ctx), q)
-		if err != nil {
-			return groups, fmt.Errorf("read shard %d of the resources of %s: %w", shard, org, err)
-		}
-		for _, it := range page.Items {
-			n := table.ShardOf(it.SK, measurement.Shards) / inventory.ResourceShards
-			groups[n] = append(groups[n], it)
-		}
-		if q.Cursor = page.Next; q.Cursor == "" {
-			return groups, nil
-		}
+// evaluatePart evaluates a part of a pass.
+func (e *evaluation) evaluatePart(ctx context.Context, part int) error {
+	if part < accountsPart {
+		return e.evaluateShard(ctx, part)
 	}
+	e.counts = map[countKey]*recommendation.RuleCount{}
+	if err := e.evaluateAccounts(ctx); err != nil {
+		return err
+	}
+	if err := e.settle(ctx); err != nil {
+		return err
+	}
+	return e.writeCounts(ctx, part)
+}
+
+// writeCounts stores the counts of a part by rule and account.
+func (e *evaluation) writeCounts(ctx context.Context, part int) error {
+	counts := make([]recommendation.RuleCount, 0, len(e.counts))
+	for _, c := range e.counts {
+		counts = append(counts, *c)
+	}
+	return e.rows.WriteCounts(ctx, e.org, part, counts)
 }
 
 // shardOfHistory names the measurements of a shard on the days before end.
@@ -117,18 +112,26 @@ type shardOfHistory struct {
 	shard int
 	end   time.Time
 	days  int
+
+	records []table.Item // of the resources whose measurements are read
 }
 
-// shardUsage returns a function that returns the measurements of a resource. It reads the shard of measurements when it
-// is first called, and keeps an error in failed.
+// shardUsage returns a function that returns the measurements of a resource of the records. It reads the shard of
+// measurements when it is first called, and keeps an error in failed.
 func (w *worker) shardUsage(ctx context.Context, of shardOfHistory, failed *error) func(uid string) measurement.Use {
 	var all measurement.Shard
 	read := false
 	return func(uid string) measurement.Use {
 		if !read {
 			read = true
-			from, until := of.end.AddDate(0, 0, -of.days), of.end.AddDate(0, 0, -1)
-			all, *failed = w.measurements.ReadShard(ctx, of.org, of.shard, from, until)
+			uids := make(map[string]bool, len(of.records))
+			for _, it := range of.records {
+				uids[it.SK] = true
+			}
+			all, *failed = w.measurements.ReadShard(ctx, of.org, measurement.ShardDays{
+				Shard: of.shard, From: of.end.AddDate(0, 0, -of.days), Until: of.end.AddDate(0, 0, -1),
+				Only: func(uid string) bool { return uids[uid] },
+			})
 		}
 		return all.Of(uid)
 	}

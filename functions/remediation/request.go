@@ -10,7 +10,6 @@ import (
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/recommendation"
 	domain "lamplighter.dev/shared/domain/remediation"
-	"lamplighter.dev/shared/domain/rule"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -122,10 +121,7 @@ func (s *service) create(ctx context.Context, r *request, targets []domain.Targe
 // allows reports whether the organization lets the rules of targets run without approval. They must be marked
 // autonomous, and the resources must not be of production.
 func (s *service) allows(ctx context.Context, r *request, targets []domain.Target) (bool, error) {
-	needsApproval := func(t domain.Target) bool {
-		of := rule.ByID(t.RuleID)
-		return of == nil || !of.Autonomous || !t.NonProduction
-	}
+	needsApproval := func(t domain.Target) bool { return !t.MayRunAlone() }
 	if r.policy != executing || slices.ContainsFunc(targets, needsApproval) {
 		return false, nil
 	}
@@ -207,21 +203,7 @@ func (s *service) targets(ctx context.Context, r *request) ([]domain.Target, err
 			return nil, fault.New(fault.Denied, "permission denied: %s is needed on the resource of recommendation %s",
 				r.policy, id)
 		}
-		out[i] = newTarget(&row, r.parameters)
+		out[i] = domain.NewTarget(&row, r.parameters)
 	}
 	return out, nil
-}
-
-func newTarget(row *recommendation.Row, parameters map[string]string) domain.Target {
-	out := domain.Target{
-		RecID: row.ID, RuleID: row.RuleID, RuleVersion: row.RuleVersion, Title: row.Title, Risk: row.Risk,
-		SavingUSD: recommendation.Counted(row.Savings.Net), ResourceID: row.ResourceID, ResourceUID: row.ResourceUID,
-		ResourceName: row.ResourceName, ResourceType: row.ResourceType, Provider: row.Provider,
-		CloudAccountID: row.CloudAccountID, Region: row.Region, Parameters: parameters, State: domain.Waiting,
-		NonProduction: row.Evidence.Values["env"] == "nonprod",
-	}
-	if r := rule.ByID(row.RuleID); r != nil {
-		out.Verb = r.Verb
-	}
-	return out
 }

@@ -21,7 +21,7 @@ type WorkflowDetail struct {
 	Steps             []WorkflowStep     `json:"steps" doc:"precondition, approval, action, validation"`
 	Targets           []WorkflowTarget   `json:"targets" doc:"The first one is changed and validated before the others begin"`
 	History           []WorkflowEvent    `json:"history" doc:"Oldest first"`
-	RequestedBy       string             `json:"requestedBy"`
+	RequestedBy       string             `json:"requestedBy" doc:"The address of a person, or recommender for a workflow that the service requested"`
 	DecidedBy         *string            `json:"decidedBy" doc:"Who approved or rejected it"`
 	DecidedAt         *time.Time         `json:"decidedAt"`
 	Rollback          *WorkflowRollback  `json:"rollback" doc:"The last request to roll back"`
@@ -80,7 +80,7 @@ type WorkflowEvent struct {
 	At   time.Time      `json:"at"`
 	From *domain.Status `json:"from" doc:"null of the first one"`
 	To   domain.Status  `json:"to"`
-	By   string         `json:"by" doc:"The address of a person, or executor"`
+	By   string         `json:"by" doc:"The address of a person, executor, or recommender for a workflow that the service requested"`
 	Why  *string        `json:"why"`
 }
 

@@ -146,7 +146,7 @@ func (k Changing) planRemoval(d Description, c Change) ChangePlan {
 			p.Calls = append(p.Calls, k.copyCall(c.UID))
 			if k.Of.Kept == "" {
 				p.Limits = append(p.Limits,
-					"the snapshot stays and is billed: delete it when you do not need it any more")
+					"the snapshot is kept and billed for 30 days, and then deleted; after a rollback it stays")
 			}
 		default:
 			p.Calls = append(p.Calls, fmt.Sprintf("%s of %s in %s", k.Of.Call, c.UID, c.Region))

@@ -92,6 +92,8 @@ type Description struct {
 	FreeAt time.Time
 	// Native is the definition of the resource that a restore needs.
 	Native json.RawMessage
+	// CopyUID is the native id of the snapshot that the change took, beside CopyValue; empty without one.
+	CopyUID string
 }
 
 // Exists reports whether the resource is there.

@@ -79,6 +79,16 @@ func IsChangeable(kind string) bool {
 	return slices.ContainsFunc(changes(), func(c KindChange) bool { return c.Type == kind })
 }
 
+// CopyKept is how long the snapshot that a deletion took is kept.
+const CopyKept = 30 * 24 * time.Hour
+
+// SnapshotKindOf returns the type of the snapshots that deletions of a type take, or "".
+func SnapshotKindOf(kind string) string {
+	return map[string]string{
+		"aws-ebs": "aws-ebs-snapshot", "azure-disk": "azure-snapshot", "gcp-disk": "gcp-snapshot",
+	}[kind]
+}
+
 // IsSnapshot reports whether resources of a type are snapshots: they wait longer for their deletion, and nothing
 // restores them.
 func IsSnapshot(kind string) bool {

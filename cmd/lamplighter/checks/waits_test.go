@@ -25,6 +25,10 @@ var realWaits = map[string]struct {
 		2,
 		"a benchmark that watches the memory of its process while the service works",
 	},
+	"functions/recommender/dividebench_test.go": {
+		1,
+		"a benchmark that watches the memory of its process while it evaluates",
+	},
 	"shared/engine/workflow/deaths_test.go": {
 		2,
 		"a process of its own that dies while other executions are under way",

@@ -34,6 +34,7 @@ type changing struct {
 	changer cloud.Changer
 	number  int // of the target in its workflow
 	seen    remediation.Observed
+	copied  string // the snapshot that the present step has taken, once it was seen
 }
 
 var _ stepped = (*changing)(nil)
@@ -53,7 +54,7 @@ func (s *changing) target() cloud.Change {
 		Verb: cloud.ChangeVerb(s.t.Verb), Kind: s.t.ResourceType, Region: s.t.Region, UID: s.t.ResourceUID,
 	}
 	if s.workflowID != "" {
-		c.Token = fmt.Sprintf("%s-%d", s.workflowID, s.number)
+		c.Token = remediation.TokenOf(s.workflowID, s.number)
 	}
 	if r := rule.ByID(s.t.RuleID); r != nil && c.Verb.RemovesResource() {
 		c.Steps = r.Target.Steps
@@ -143,6 +144,8 @@ func (s *changing) look(ctx context.Context) (progress, error) {
 	reached, now, err := s.changer.CheckChange(ctx, c)
 	waited := s.r.Clock.Now().Sub(s.t.CalledAt)
 	switch {
+	case err == nil && reached && c.Set[cloud.CopyValue] != "":
+		return s.lookAtCopy(ctx)
 	case err != nil || reached:
 		return progress{reached: reached}, err
 	case !s.t.ReachedAt.IsZero() && s.isChanged(now):
@@ -169,6 +172,13 @@ func (s *changing) look(ctx context.Context) (progress, error) {
 func (s *changing) isBusy(ctx context.Context) bool {
 	d, err := s.changer.DescribeForChange(ctx, s.target())
 	return err == nil && d.Busy != ""
+}
+
+// lookAtCopy reads which snapshot the step has taken.
+func (s *changing) lookAtCopy(ctx context.Context) (progress, error) {
+	d, err := s.changer.DescribeForChange(ctx, s.target())
+	s.copied = d.CopyUID
+	return progress{reached: err == nil}, err
 }
 
 // isAsBefore reports whether values are those before the first step. Before it there is no mark.

@@ -11,7 +11,11 @@ import (
 // conclude ends a workflow of which nothing is under way.
 func (r *Runner) conclude(ctx context.Context, w *remediation.Workflow) error {
 	to, why := lastStatus(w)
-	_, err := r.store().Move(ctx, *w, remediation.Change{To: to, By: remediation.Executor, Why: why})
+	c, err := w.KeepCopies(remediation.Change{To: to, By: remediation.Executor, Why: why}, r.Clock.Now())
+	if err != nil {
+		return err
+	}
+	_, err = r.store().Move(ctx, *w, c)
 	return err
 }
 
@@ -59,6 +63,8 @@ func (r *Runner) GiveUp(ctx context.Context, in remediation.Input, reason string
 		return r.expire(ctx, &w)
 	case w.Status == remediation.Running:
 		err = r.abandon(ctx, &w, reason)
+	case w.KeepsCopies():
+		err = r.endKeeping(ctx, &w, func(t *remediation.Target) string { return stays(t, reason) })
 	}
 	if remediation.IsMoved(err) {
 		return r.GiveUp(ctx, in, reason)

@@ -81,6 +81,8 @@ func (r *Runner) step(ctx context.Context, w *remediation.Workflow) (Result, err
 		return r.expire(ctx, w)
 	case w.Status == remediation.Running:
 		return r.run(ctx, w)
+	case w.KeepsCopies() && !r.Clock.Now().Before(w.KeptUntil):
+		return done, r.deleteCopies(ctx, w)
 	}
 	return done, nil
 }

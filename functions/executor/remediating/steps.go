@@ -13,6 +13,9 @@ import (
 func (r *Runner) editReached(ch change) func(*remediation.Target) {
 	return func(t *remediation.Target) {
 		now := r.Clock.Now()
+		if c, is := ch.(*changing); is && c.copied != "" {
+			t.CopyUID = c.copied
+		}
 		if s, is := ch.(stepped); is && s.more() {
 			if t.MarkedAt.IsZero() {
 				t.MarkedAt = now

@@ -139,13 +139,13 @@ func (r *Runner) endRollback(ctx context.Context, w *remediation.Workflow) error
 			return err
 		}
 	}
-	_, err := r.store().Move(ctx, *w, remediation.Change{
+	_, err := r.store().Move(ctx, *w, w.LeaveCopies(remediation.Change{
 		To: remediation.RolledBack, By: w.Rollback.Email, Why: "rolled back by " + w.Rollback.Email,
 		Edit: func(w *remediation.Workflow) {
 			ended := *w.Rollback
 			ended.Ended = true
 			w.Rollback = &ended
 		},
-	})
+	}))
 	return err
 }

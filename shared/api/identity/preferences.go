@@ -20,7 +20,7 @@ type Preferences struct {
 	AllowedRegions []string `json:"allowedRegions" doc:"Regions in which resources may be, as the providers name them; empty for all. Recommendations name the resources in others" example:"[\"eu-central-1\",\"westeurope\"]"`
 	MinLogDays     int      `json:"minLogDays" doc:"For how many days production must keep its logs; 0 for no requirement" example:"0"`
 	// AutonomousRules is a setting of remediation workflows.
-	AutonomousRules []string `json:"autonomousRules" nullable:"false" doc:"The rules whose recommendations for non-production resources are carried out without approval when somebody with remediation:execute requests it. Only rules that are marked autonomous count"`
+	AutonomousRules []string `json:"autonomousRules" nullable:"false" doc:"The rules whose recommendations for non-production resources are carried out without approval: each day by the service, and when somebody with remediation:execute requests it. Only rules that are marked autonomous count"`
 }
 
 // DefaultRetentionMonths is how many months of history are kept by default, so that figures can be compared with those

@@ -60,6 +60,15 @@ type OrganisationRecord struct {
 	Loose bool `json:"loose,omitempty"`
 	// like Access.Ended: the organization is not offered for choosing
 	Ended bool `json:"ended,omitempty"`
+	// who let rules run without approval, by rule
+	AutonomousBy map[string]Enabler `json:"autonomousBy,omitempty"`
+}
+
+// Enabler is the user who enabled something, and when.
+type Enabler struct {
+	User  string    `json:"user"`
+	Email string    `json:"email"`
+	At    time.Time `json:"at"`
 }
 
 // DemandsSSO reports whether a user with the address must sign in through the identity provider of o.

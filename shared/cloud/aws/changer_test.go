@@ -401,3 +401,37 @@ func TestChanger_ValuesOfADatabaseAreSetAndGivenBack(t *testing.T) {
 		})
 	}
 }
+
+// The snapshot that a deletion took is found by its native id, carries the mark, and is deleted as any snapshot.
+func TestChanger_TheSnapshotOfADeletionIsDeleted(t *testing.T) {
+	tw, c := changedCloud(t)
+	want := changeOf("aws-ebs", cloud.Delete, "volume/vol-1", cloud.StepCopy, cloud.StepSelf)
+	call := cloud.ChangeCall{Change: want, Set: cloud.Values{cloud.CopyValue: cloud.CopyComplete}}
+	if err := c.ApplyChange(t.Context(), call); err != nil {
+		t.Fatal(err)
+	}
+	tw.EndChanges()
+	d, err := c.DescribeForChange(t.Context(), want)
+	if err != nil || d.CopyUID == "" {
+		t.Fatalf("%+v, %v", d, err)
+	}
+	deleteCopy(t, c, cloud.Change{
+		Verb: cloud.Delete, Kind: "aws-ebs-snapshot", Region: changedRegion, UID: d.CopyUID,
+	})
+}
+
+// deleteCopy deletes the snapshot of the change rem_1-0.
+func deleteCopy(t *testing.T, c cloud.Changer, want cloud.Change) {
+	t.Helper()
+	d, err := c.DescribeForChange(t.Context(), want)
+	if err != nil || !d.Exists() || d.Values[cloud.MarkValue] != "rem_1-0" {
+		t.Fatalf("%+v, %v", d, err)
+	}
+	gone := cloud.ChangeCall{Change: want, Set: cloud.Values{cloud.ExistsValue: "false"}}
+	if err = c.ApplyChange(t.Context(), gone); err != nil {
+		t.Fatal(err)
+	}
+	if d, err = c.DescribeForChange(t.Context(), want); err != nil || d.Exists() {
+		t.Errorf("%+v, %v", d, err)
+	}
+}

@@ -87,7 +87,9 @@ func (k *armChange) Describe(ctx context.Context, uid, token string) (cloud.Desc
 	if d.Locked, err = k.lockOf(ctx, uid); err != nil {
 		return d, err
 	}
-	d.Values[cloud.CopyValue], err = k.copyState(ctx, uid, token)
+	if d.Values[cloud.CopyValue], err = k.copyState(ctx, uid, token); d.Values[cloud.CopyValue] != "" {
+		d.CopyUID = snapshotID(uid, token)
+	}
 	return d, err
 }
 

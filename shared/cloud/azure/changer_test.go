@@ -316,3 +316,31 @@ func TestChanger_TheCatalogueAndTheKindsAgree(t *testing.T) {
 		}
 	}
 }
+
+// The snapshot that a deletion took is found by its native id, carries the mark, and is deleted as any snapshot.
+func TestChanger_TheSnapshotOfADeletionIsDeleted(t *testing.T) {
+	tw, conn := connect(t)
+	c := conn.(cloud.Changer)
+	r := tw.AddPlain("Microsoft.Compute/disks", "d", "westeurope", map[string]any{
+		"tags": map[string]any{"team": "a"}, "properties": map[string]any{"provisioningState": "Succeeded"},
+	})
+	want := changeOf("azure-disk", cloud.Delete, r, nil)
+	call := cloud.ChangeCall{Change: want, Set: cloud.Values{cloud.CopyValue: cloud.CopyComplete}}
+	if err := c.ApplyChange(t.Context(), call); err != nil {
+		t.Fatal(err)
+	}
+	reached(t, c, call)
+	d, err := c.DescribeForChange(t.Context(), want)
+	if err != nil || d.CopyUID == "" {
+		t.Fatalf("%+v, %v", d, err)
+	}
+	snapshot := cloud.Change{Verb: cloud.Delete, Kind: "azure-snapshot", Region: want.Region, UID: d.CopyUID}
+	if d, err = c.DescribeForChange(t.Context(), snapshot); err != nil || d.Values[cloud.MarkValue] != want.Token {
+		t.Fatalf("%+v, %v", d, err)
+	}
+	gone := cloud.ChangeCall{Change: snapshot, Set: cloud.Values{cloud.ExistsValue: "false"}}
+	if err = c.ApplyChange(t.Context(), gone); err != nil {
+		t.Fatal(err)
+	}
+	reached(t, c, gone)
+}

@@ -135,7 +135,9 @@ func (k *restChange) Describe(ctx context.Context, uid, token string) (cloud.Des
 	if state := doc.Text("status"); state == "CREATING" || state == "RESTORING" {
 		d.Busy = uid + " is being made"
 	}
-	d.Values[cloud.CopyValue], err = k.copyState(ctx, token)
+	if d.Values[cloud.CopyValue], err = k.copyState(ctx, token); d.Values[cloud.CopyValue] != "" {
+		d.CopyUID = "//compute.googleapis.com/projects/" + k.ref.project + "/global/snapshots/" + snapshotName(token)
+	}
 	return d, err
 }
 

@@ -32,6 +32,9 @@ func (c *conn) changing(_ context.Context, want cloud.Change) (cloud.Changing, e
 		return cloud.Changing{}, newFailure(cloud.Unsupported, r, "UnsupportedOperation", "no "+string(want.Verb)+
 			" of "+want.Kind+" is made")
 	}
+	if original, is := strings.CutSuffix(want.UID, copySuffix); is {
+		return c.changingCopy(want, original, of)
+	}
 	n, there := c.findNode(k, want.Region, want.UID)
 	if !there {
 		return cloud.Changing{}, newFailure(cloud.NotFound, r, "NotFound", "there is no "+want.UID)
@@ -76,7 +79,11 @@ func (k *nodeChange) describe(h history) cloud.Description {
 	if found.InstanceType != "" {
 		values["class"] = cmp.Or(set["class"], found.InstanceType)
 	}
-	return cloud.Description{Values: values, Dependents: dependentsOf(found.Facts)}
+	d := cloud.Description{Values: values, Dependents: dependentsOf(found.Facts)}
+	if values[cloud.CopyValue] != "" {
+		d.CopyUID = found.UID + copySuffix
+	}
+	return d
 }
 
 // dependentsOf returns what uses a node, by its facts.

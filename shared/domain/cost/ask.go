@@ -24,6 +24,8 @@ type Question struct {
 	// only charges of the category Usage that show how much a day cost: neither corrections nor late usage
 	UsageOnly bool
 	BillsOnly bool // no estimates
+	// reports whether the charges of a resource count, by native id; nil: all charges do
+	Resource func(uid string) bool
 }
 
 // The limits of a question.

@@ -58,7 +58,8 @@ func newTally(q *Question) *tally {
 	}
 	t.group(CurrencyDim)
 	t.codes = make([]uint32, len(t.by))
-	need := map[string]bool{resourceFamily: q.Within != nil && !q.Within.Resources.All(), wordsFamily: true}
+	byResource := q.Resource != nil || q.Within != nil && !q.Within.Resources.All()
+	need := map[string]bool{resourceFamily: byResource, wordsFamily: true}
 	for _, dim := range slices.AppendSeq(slices.Clone(t.by), maps.Keys(q.Filter)) {
 		family, _ := familyOf(dim)
 		need[family] = true
@@ -155,6 +156,12 @@ func (t *tally) filter(g *grouping, b *lineBlock) bool {
 		c, class := b.word(CategoryDim), b.word(ClassDim)
 		if !g.keep(&c, func(word string) bool { return word == bill.Usage }) ||
 			!g.keep(&class, func(word string) bool { return word == "" }) {
+			return false
+		}
+	}
+	if t.q.Resource != nil {
+		c := b.word(ResourceDim)
+		if !g.keep(&c, t.q.Resource) {
 			return false
 		}
 	}

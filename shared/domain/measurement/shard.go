@@ -31,24 +31,34 @@ type Use struct {
 // Of returns what is known of a resource.
 func (s *Shard) Of(uid string) Use { return Use{s.Histories[uid], s.Confirmed[uid]} }
 
-// ReadShard returns the measurements of all resources of a shard on the days from up to until, inclusive, and the
-// confirmed metrics. It takes a round trip per megabyte of the shard.
-func (s *Store) ReadShard(ctx context.Context, org string, shard int, from, until time.Time) (Shard, error) {
-	q := table.Query{PK: PKs(org)[shard], From: accountPrefix, To: accountPrefix + "~", Limit: perPage}
+// ShardDays names measurements of a shard on the days From up to Until, inclusive.
+type ShardDays struct {
+	Shard       int
+	From, Until time.Time
+	Only        func(uid string) bool // reports whether a resource is wanted; nil: all are
+}
+
+// wants reports whether a resource is wanted.
+func (d *ShardDays) wants(uid string) bool { return d.Only == nil || d.Only(uid) }
+
+// ReadShard returns the measurements of the wanted resources of a shard, and their confirmed metrics. It takes a round
+// trip per megabyte of the shard.
+func (s *Store) ReadShard(ctx context.Context, org string, of ShardDays) (Shard, error) {
+	q := table.Query{PK: PKs(org)[of.Shard], From: accountPrefix, To: accountPrefix + "~", Limit: perPage}
 	out := Shard{map[string]History{}, map[string]Confirmed{}}
-	first, last := DayOf(from), DayOf(until)
+	first, last := DayOf(of.From), DayOf(of.Until)
 	for {
 		page, err := s.table.Query(table.Eventually(ctx), q)
 		if err != nil {
-			return out, fmt.Errorf("read shard %d of the measurements: %w", shard, err)
+			return out, fmt.Errorf("read shard %d of the measurements: %w", of.Shard, err)
 		}
 		for _, it := range page.Items {
 			_, rest, _ := strings.Cut(it.SK, "#")
 			switch day, _, _ := strings.Cut(rest, "#"); {
 			case day == confirmedMark:
-				err = out.addConfirmed(it)
+				err = out.addConfirmed(it, &of)
 			case day >= first && day <= last:
-				err = addAll(out.Histories, it, day)
+				err = out.addDay(it, day, &of)
 			}
 			if err != nil {
 				return out, err
@@ -61,16 +71,18 @@ func (s *Store) ReadShard(ctx context.Context, org string, shard int, from, unti
 }
 
 // addConfirmed adds the confirmations of an item. Items come in the order of their days.
-func (s *Shard) addConfirmed(it table.Item) error {
+func (s *Shard) addConfirmed(it table.Item, of *ShardDays) error {
 	c, err := table.Decode[confirmations](it)
 	for _, one := range c.All {
-		s.Confirmed[one.UID] = one
+		if of.wants(one.UID) {
+			s.Confirmed[one.UID] = one
+		}
 	}
 	return err
 }
 
-// addAll adds the series of an item, which are of a day, to the histories of their resources.
-func addAll(to map[string]History, it table.Item, day string) error {
+// addDay adds the wanted series of an item, which are of a day, to the histories of their resources.
+func (s *Shard) addDay(it table.Item, day string, of *ShardDays) error {
 	p, err := table.Decode[packed](it)
 	if err != nil {
 		return err
@@ -81,10 +93,13 @@ func addAll(to map[string]History, it table.Item, day string) error {
 	}
 	for i := range all {
 		one := &all[i]
-		h := to[one.UID]
+		if !of.wants(one.UID) {
+			continue
+		}
+		h := s.Histories[one.UID]
 		if h == nil {
 			h = History{}
-			to[one.UID] = h
+			s.Histories[one.UID] = h
 		}
 		if h[one.Measure] == nil {
 			h[one.Measure] = map[string][hours]float32{}

@@ -27,7 +27,7 @@ func TestReadShard_ReturnsTheSameHistoriesAsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	shard := table.ShardOf("i-7", Shards)
-	got, err := s.ReadShard(ctx, org, shard, from, until)
+	got, err := s.ReadShard(ctx, org, ShardDays{Shard: shard, From: from, Until: until})
 	if err != nil || len(got.Histories) == 0 {
 		t.Fatalf("%d histories, %v", len(got.Histories), err)
 	}

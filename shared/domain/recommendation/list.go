@@ -22,6 +22,7 @@ type List struct {
 	Categories []string
 	Providers  []string
 	Types      []string
+	Rules      []string // ids
 	Accounts   []string // our ids
 	Search     string   // within name and native id of the resource, title and rule, without regard to case
 	By         string   // SavingsOrder, UpdatedOrder or SeverityOrder; ties are ordered by id
@@ -160,7 +161,7 @@ func (c *Columns) newMatcher(l *List, now int64) func(*entry) bool {
 	}
 	rules := make([]bool, len(c.names.rules))
 	for i, r := range c.names.rules {
-		rules[i] = among(l.Categories, r.category)
+		rules[i] = among(l.Categories, r.category) && among(l.Rules, r.id)
 	}
 	severities := make([]bool, len(Severities))
 	for i, s := range Severities {

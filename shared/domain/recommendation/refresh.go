@@ -22,13 +22,15 @@ type RefreshInput struct {
 	Org   string `json:"org"`
 	JobID string `json:"jobID"`
 	Plan  bool   `json:"plan,omitempty"` // it evaluates the plan JobID of the rules, and changes no recommendation
+	// it evaluates the daily pass of an organization that is too large for one process
+	Daily bool `json:"daily,omitempty"`
 }
 
 // Organisation returns the organization that the input belongs to.
 func (in RefreshInput) Organisation() string { return in.Org }
 
-// lostRefresh is the age from which a refresh without an end counts as lost. It is longer than its machine runs.
-const lostRefresh = 6 * time.Hour
+// LostRefresh is the age from which a refresh without an end counts as lost. It is longer than its machine runs.
+const LostRefresh = 6 * time.Hour
 
 // keepRefresh is how long a refresh can be looked at.
 const keepRefresh = 30 * 24 * time.Hour
@@ -56,7 +58,7 @@ func (r Refresh) StatusAt(now time.Time) string {
 		return RefreshFailed
 	case !r.EndedAt.IsZero():
 		return RefreshCompleted
-	case now.Sub(r.StartedAt) >= lostRefresh:
+	case now.Sub(r.StartedAt) >= LostRefresh:
 		return RefreshFailed
 	}
 	return RefreshRunning
@@ -156,6 +158,13 @@ func ReadRefresh(ctx context.Context, t table.Store, org, jobID string) (Refresh
 		return r, missing
 	}
 	return r, fault.Wrap("read refresh "+jobID, err)
+}
+
+// StartDaily returns the write that puts the evaluation of a daily pass on the list of work, and a function that starts
+// its machine once the write is stored. If that fails, the sweeper starts it a little later.
+func StartDaily(p *platform.Platform, in RefreshInput, at time.Time) (table.Write, func(context.Context), error) {
+	w, err := workqueue.AddWork(workqueue.Work{ID: in.JobID, Org: in.Org, Machine: Machine, At: at}, in)
+	return w, func(ctx context.Context) { startMachine(ctx, p, in) }, err
 }
 
 // FinishRefresh records the end of a refresh and removes it from the list of work; failure is "" if it succeeded. It is

@@ -430,7 +430,7 @@ func TestRefresh_ASecondRequestJoinsTheRunningOne(t *testing.T) {
 	if two.JobID == one.JobID {
 		t.Error("an ended refresh was joined")
 	}
-	f.Clock.Advance(lostRefresh)
+	f.Clock.Advance(LostRefresh)
 	if three := start(); three.JobID == two.JobID {
 		t.Error("a lost refresh was joined")
 	}

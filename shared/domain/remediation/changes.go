@@ -2,7 +2,6 @@ package remediation
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"

@@ -41,27 +41,31 @@ type Workflow struct {
 	Status Status `json:"status"`
 	Reason string `json:"reason,omitempty"` // of the request
 	// Proposal is set if the requester holds remediation:write only: the approver needs remediation:execute.
-	Proposal  bool       `json:"proposal,omitempty"`
-	Targets   []Target   `json:"targets"` // the first one is changed and validated before the others begin
-	Digest    string     `json:"digest"`  // hash of the plans of all targets; the approver approves this hash
-	Steps     Steps      `json:"steps"`
-	History   []Event    `json:"history"` // oldest first
-	Requester Person     `json:"requester"`
-	Approver  Person     `json:"approver,omitzero"` // who approved or rejected it
-	Canceller Person     `json:"canceller,omitzero"`
-	Rollback  *Rollback  `json:"rollback,omitempty"`  // the last request to roll back
-	Rehearsal *Rehearsal `json:"rehearsal,omitempty"` // the last one
-	ExpiresAt time.Time  `json:"expiresAt"`           // of the proposal
-	Message   string     `json:"message,omitempty"`   // why it is in its status
-	CreatedAt time.Time  `json:"createdAt"`
-	UpdatedAt time.Time  `json:"updatedAt"`
-	EndedAt   time.Time  `json:"endedAt,omitzero"` // when it became final, or rolled_back
-	Rollbacks int        `json:"rollbacks,omitempty"`
+	Proposal bool `json:"proposal,omitempty"`
+	// Autonomous is set if the service requested it, for a rule that the organization lets run without approval.
+	Autonomous bool       `json:"autonomous,omitempty"`
+	Targets    []Target   `json:"targets"` // the first one is changed and validated before the others begin
+	Digest     string     `json:"digest"`  // hash of the plans of all targets; the approver approves this hash
+	Steps      Steps      `json:"steps"`
+	History    []Event    `json:"history"` // oldest first
+	Requester  Person     `json:"requester"`
+	Approver   Person     `json:"approver,omitzero"` // who approved or rejected it
+	Canceller  Person     `json:"canceller,omitzero"`
+	Rollback   *Rollback  `json:"rollback,omitempty"`  // the last request to roll back
+	Rehearsal  *Rehearsal `json:"rehearsal,omitempty"` // the last one
+	ExpiresAt  time.Time  `json:"expiresAt"`           // of the proposal
+	Message    string     `json:"message,omitempty"`   // why it is in its status
+	CreatedAt  time.Time  `json:"createdAt"`
+	UpdatedAt  time.Time  `json:"updatedAt"`
+	EndedAt    time.Time  `json:"endedAt,omitzero"` // when it became final, or rolled_back
+	Rollbacks  int        `json:"rollbacks,omitempty"`
 	// Suspensions counts the waits of the workflow that were longer than a state machine runs. ResumeAt is the end of
 	// the last one.
 	Suspensions int       `json:"suspensions,omitempty"`
 	ResumeAt    time.Time `json:"resumeAt,omitzero"`
-	Version     int64     `json:"version"` // each write requires the version that was read
+	// KeptUntil is when the snapshots that its deletions took are deleted; zero without any.
+	KeptUntil time.Time `json:"keptUntil,omitzero"`
+	Version   int64     `json:"version"` // each write requires the version that was read
 }
 
 // Person is a user who decided something.
@@ -83,7 +87,7 @@ type Event struct {
 	At   time.Time `json:"at"`
 	From Status    `json:"from,omitempty"` // empty for the first one
 	To   Status    `json:"to"`
-	By   string    `json:"by"` // the address of a person, or "executor"
+	By   string    `json:"by"` // the address of a person, "executor" or "recommender"
 	Why  string    `json:"why,omitempty"`
 }
 
@@ -118,6 +122,8 @@ type Target struct {
 	Step     int       `json:"step,omitempty"`
 	MarkedAt time.Time `json:"markedAt,omitzero"`
 	DueAt    time.Time `json:"dueAt,omitzero"`
+	// CopyUID is the snapshot that its deletion took, until that is deleted.
+	CopyUID string `json:"copyUID,omitempty"`
 	// ReachedAt is when the wanted state was seen first. Validation watches the resource from then on.
 	ReachedAt time.Time `json:"reachedAt,omitzero"`
 	UndoneAt  time.Time `json:"undoneAt,omitzero"` // when the call that undoes it was made

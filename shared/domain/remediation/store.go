@@ -1,6 +1,7 @@
 package remediation
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -73,12 +74,14 @@ func (s *Store) CreateAllowed(ctx context.Context, w Workflow) (Workflow, error)
 	if err := s.checkDay(ctx, &w, now); err != nil {
 		return w, err
 	}
-	w.ID, w.CreatedAt, w.Steps, w.Digest = id.New("rem", now), now, newSteps(), DigestOf(w.Targets)
+	w.ID = cmp.Or(w.ID, id.New("rem", now)) // a request of the service has its own
+	w.CreatedAt, w.Steps, w.Digest = now, newSteps(), DigestOf(w.Targets)
 	w.ExpiresAt = now
 	w.begin(Pending, w.Requester.Email, now)
 	w.Steps.Precondition.set(StepRunning, "", now)
-	w.Steps.Approval.set(StepSkipped, "the organization lets these rules run without approval", now)
-	if err := w.move(Change{To: Running, By: w.Requester.Email}, now); err != nil {
+	w.Steps.Approval.set(StepSkipped,
+		cmp.Or(autonomousWhy(&w), "the organization lets these rules run without approval"), now)
+	if err := w.move(Change{To: Running, By: w.Requester.Email, Why: autonomousWhy(&w)}, now); err != nil {
 		return w, err
 	}
 	work, err := w.listWork(w.ID, now)
@@ -90,6 +93,14 @@ func (s *Store) CreateAllowed(ctx context.Context, w Workflow) (Workflow, error)
 		return w, err
 	}
 	return w, s.write(ctx, &w, append([]table.Write{work}, holds...))
+}
+
+// autonomousWhy returns why a workflow runs without approval, for the history of one that the service requested.
+func autonomousWhy(w *Workflow) string {
+	if w.Autonomous {
+		return w.Reason
+	}
+	return ""
 }
 
 // checkDay returns fault.Conflict if the day has too few changes left for the workflow.

@@ -59,7 +59,7 @@ func (k *volumeChange) Describe(ctx context.Context, uid, token string) (cloud.D
 	}
 	d := describeVolume(v)
 	if err = k.addModification(ctx, &d, sdk.ToString(v.VolumeId)); err == nil {
-		d.Values[cloud.CopyValue], _, err = k.snapshot(ctx, resource.LastOf(uid), token)
+		d.Values[cloud.CopyValue], d.CopyUID, err = k.snapshot(ctx, resource.LastOf(uid), token)
 	}
 	return d, resource.ClassifyError(err)
 }

@@ -1,0 +1,143 @@
+package recommender
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/measurement"
+	"lamplighter.dev/shared/domain/recommendation"
+	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/foundation/id"
+	"lamplighter.dev/shared/testkit/inventorytest"
+)
+
+// benchmarked is the number of resources of BenchmarkShare without LAMPLIGHTER_RESOURCES.
+const benchmarked = 2_000
+
+// BenchmarkShare evaluates a share of an organization of LAMPLIGHTER_RESOURCES volumes and instances with 14 days of
+// metrics, and of one ten times as large, whose shares are as large. It reports the time of a share, its round trips
+// and units, and the memory at its peak beyond that of the store.
+func BenchmarkShare(b *testing.B) {
+	per := benchmarked
+	if n, err := strconv.Atoi(os.Getenv("LAMPLIGHTER_RESOURCES")); err == nil {
+		per = n
+	}
+	for _, shares := range []int{1, 10} {
+		b.Run(fmt.Sprintf("of %d resources in %d shares", per*shares, shares), func(b *testing.B) {
+			f := newFixture(b)
+			f.largeOrganization(per * shares)
+			b.ReportAllocs()
+			for b.Loop() {
+				f.evaluateOneShare(b, per, shares)
+			}
+		})
+	}
+}
+
+// largeOrganization is instances and their volumes: one of 50 is waste.
+func (f *fixture) largeOrganization(n int) {
+	f.Helper()
+	kinds := map[string][]cloud.Resource{}
+	bill := map[string]string{}
+	for i := range n / 2 {
+		m, v := f.instance(fmt.Sprintf("i-%06d", i)), f.volume(fmt.Sprintf("vol-%06d", i), 60*(i%50/49))
+		if i%50 != 49 {
+			v.ParentUID = m.UID
+		}
+		kinds[cloud.AWSEC2], kinds["aws-ebs"] = append(kinds[cloud.AWSEC2], m), append(kinds["aws-ebs"], v)
+		bill[m.UID], bill[v.UID] = "2.4", "0.5"
+	}
+	for kind, all := range kinds {
+		for some := range slices.Chunk(all, 1000) {
+			f.discover(kind, some...)
+		}
+	}
+	f.bill(bill)
+	s := measurement.New(f.Platform)
+	for n := 1; n <= 14; n++ {
+		start := f.Clock.Now().Truncate(day).AddDate(0, 0, -n)
+		for part, some := range slices.Collect(slices.Chunk(kinds[cloud.AWSEC2], 900)) {
+			f.Must(s.WriteDay(f.In(org), org, inventorytest.Account, measurement.Day{Start: start, Part: part},
+				seriesOf(some)))
+		}
+	}
+}
+
+// seriesOf returns the series of a day of busy instances.
+func seriesOf(some []cloud.Resource) (out []measurement.Series) {
+	for i := range some {
+		for _, m := range cloud.MeasuresOf(cloud.AWSEC2) {
+			one := measurement.Series{UID: some[i].UID, Measure: m}
+			for hour := range one.Hours {
+				one.Hours[hour] = float32(30 + hour)
+			}
+			out = append(out, one)
+		}
+	}
+	return out
+}
+
+// evaluateOneShare evaluates the accounts, as one process does before, and then a share.
+func (f *fixture) evaluateOneShare(b *testing.B, per, shares int) {
+	b.Helper()
+	f.countResources(per * shares)
+	w := newWorker(f.Platform, nil)
+	w.perShare = max(per, 1)
+	in := recommendation.RefreshInput{Org: org, JobID: id.New("job", f.Clock.Now())}
+	r, _, err := w.openJob(f.In(org), in)
+	f.Must(err)
+	r.prepare(in.JobID, dayOf(f.Clock.Now()))
+	r.state.Shares = shares
+	f.Must(r.save(f.In(org)))
+	stop := watchHeap()
+	ctx, meter := table.WithMeter(f.In(org))
+	began := time.Now() //nolint:forbidigo // of the machine
+	got, err := w.evaluateShare(ctx, ShareInput{RefreshInput: in, Share: 1})
+	f.Must(err)
+	if !got.Done {
+		b.Fatalf("%+v", got)
+	}
+	b.ReportMetric(float64(time.Since(began).Milliseconds()), "ms/share") //nolint:forbidigo // of the machine
+	b.ReportMetric(float64(stop())/(1<<20), "peak-MiB")
+	b.ReportMetric(meter.Usage().ReadUnits, "read-units")
+	b.ReportMetric(float64(meter.Usage().RoundTrips), "round-trips")
+}
+
+// watchHeap watches the live heap. The returned function ends that, and returns the bytes of the peak beyond those of
+// the beginning. Frequent collections keep the garbage out of it.
+func watchHeap() func() uint64 {
+	before := debug.SetGCPercent(5)
+	runtime.GC()
+	at, peak := liveHeap(), uint64(0)
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for ctx.Err() == nil {
+			peak = max(peak, liveHeap())
+			time.Sleep(5 * time.Millisecond)
+		}
+	}()
+	return func() uint64 {
+		cancel()
+		<-ended
+		debug.SetGCPercent(before)
+		return max(peak, at) - at
+	}
+}
+
+// liveHeap returns the bytes that the last collection found in use.
+func liveHeap() uint64 {
+	s := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	metrics.Read(s)
+	return s[0].Value.Uint64()
+}

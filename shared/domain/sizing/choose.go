@@ -145,9 +145,12 @@ func (q *Question) isOpen(provider string, o, present *offer) bool {
 		return false
 	case q.OneStep && (o.VCPU < present.VCPU/2 || o.GiB < present.GiB/2):
 		return false
-	case !o.Burstable:
-		return true
 	}
+	return !o.Burstable || q.holdsAverage(provider, o, present)
+}
+
+// holdsAverage reports whether a burstable type holds the average use all the time.
+func (q *Question) holdsAverage(provider string, o, present *offer) bool {
 	share, known := baselineOf(provider, o.name)
 	average := q.Use.Average * present.VCPU / o.VCPU
 	return known && q.Use.Average > 0 && average < share

@@ -118,6 +118,6 @@ func (o *offer) runsAs(present *offer) bool {
 			return false
 		}
 	}
-	return o.MachineSize.Arm == present.MachineSize.Arm && o.Hypervisor == present.Hypervisor &&
+	return o.Arm == present.Arm && o.Hypervisor == present.Hypervisor &&
 		(o.premium || !present.premium) && (!o.nvme || present.nvme)
 }

@@ -64,8 +64,8 @@ type Choice struct {
 	Why   Reason
 }
 
-// Choose returns the cheapest type that holds the use of a machine with headroom, within the limits of its disks and its
-// network, and costs less: at least 1 USD and 5 % of the price a month.
+// Choose returns the cheapest type that holds the use of a machine with headroom, within the limits of its disks and
+// its network, and costs less: at least 1 USD and 5 % of the price a month.
 func (c *Catalogue) Choose(q Question) Choice {
 	present := c.find(q.Class)
 	if present == nil {
@@ -73,9 +73,14 @@ func (c *Catalogue) Choose(q Question) Choice {
 	}
 	now, priced := q.Price(q.Class)
 	out := Choice{Need: q.needOf(present), Why: Settled}
-	if !priced || q.Use.CPU <= 0 || present.kinship == (kinship{}) || present.isBusy(&q.Use) {
-		return out
+	if priced && q.Use.CPU > 0 && present.kinship != (kinship{}) && !present.isBusy(&q.Use) {
+		c.choose(&q, present, now, &out)
 	}
+	return out
+}
+
+// choose looks for the cheapest type among those that replace the present one, which costs now.
+func (c *Catalogue) choose(q *Question, present *offer, now money.Amount, out *Choice) {
 	least, prefix, suffix := dearest(now), "", ""
 	if c.provider == "aws" {
 		prefix, _, suffix = cutAffixes(q.Class)
@@ -95,7 +100,6 @@ func (c *Catalogue) Choose(q Question) Choice {
 			out.Class, out.Size, out.USD, out.Why, least = prefix+o.name+suffix, o.MachineSize, usd, Known, usd
 		}
 	}
-	return out
 }
 
 // twentieth is the divisor of a price that gives 5 % of it.
@@ -113,10 +117,10 @@ func dearest(now money.Amount) money.Amount {
 // needOf returns what a target must have.
 func (q *Question) needOf(present *offer) Need {
 	n := Need{
-		VCPU: present.MachineSize.VCPU * q.Use.CPU / mostCPU, GiB: q.Use.GiB * moreMemory, Mbps: q.Use.Mbps,
+		VCPU: present.VCPU * q.Use.CPU / mostCPU, GiB: q.Use.GiB * moreMemory, Mbps: q.Use.Mbps,
 	}
 	if q.Use.GiB == 0 {
-		n.GiB = present.MachineSize.GiB
+		n.GiB = present.GiB
 	}
 	if !q.DiskFree {
 		n.IOPS, n.MiBps = q.Use.IOPS, q.Use.MiBps
@@ -127,7 +131,7 @@ func (q *Question) needOf(present *offer) Need {
 // isBusy reports whether the use comes near a limit of the present machine.
 func (o *offer) isBusy(u *Use) bool {
 	near := func(use, limit float64) bool { return limit > 0 && use >= limit*mostUsed }
-	return u.CPU >= mostUsed || near(u.GiB, o.MachineSize.GiB) || near(u.IOPS, o.IOPS) || near(u.MiBps, o.MiBps) ||
+	return u.CPU >= mostUsed || near(u.GiB, o.GiB) || near(u.IOPS, o.IOPS) || near(u.MiBps, o.MiBps) ||
 		near(u.Mbps, o.Mbps)
 }
 
@@ -139,19 +143,22 @@ func (q *Question) isOpen(provider string, o, present *offer) bool {
 		o.Old && !present.Old, o.family == present.family && o.generation < present.generation,
 		o.Disks > 0 && o.Disks < q.Disks, o.NICs > 0 && o.NICs < min(present.NICs, 2):
 		return false
-	case q.OneStep && (o.MachineSize.VCPU < present.MachineSize.VCPU/2 || o.MachineSize.GiB < present.MachineSize.GiB/2):
+	case q.OneStep && (o.VCPU < present.VCPU/2 || o.GiB < present.GiB/2):
 		return false
-	case !o.Burstable:
-		return true
 	}
+	return !o.Burstable || q.holdsAverage(provider, o, present)
+}
+
+// holdsAverage reports whether a burstable type holds the average use all the time.
+func (q *Question) holdsAverage(provider string, o, present *offer) bool {
 	share, known := baselineOf(provider, o.name)
-	average := q.Use.Average * present.MachineSize.VCPU / o.MachineSize.VCPU
+	average := q.Use.Average * present.VCPU / o.VCPU
 	return known && q.Use.Average > 0 && average < share
 }
 
 // holdsMachine reports whether a type has the processors and the memory.
 func (n *Need) holdsMachine(o *offer) bool {
-	return o.MachineSize.VCPU >= n.VCPU && o.MachineSize.GiB >= n.GiB
+	return o.VCPU >= n.VCPU && o.GiB >= n.GiB
 }
 
 // verdict says whether a limit holds the use.
@@ -193,9 +200,9 @@ func (c *Catalogue) Larger(class string) string {
 	best, least := "", math.Inf(1)
 	for _, o := range c.kin[present.kinship] {
 		same := o.series == present.series && o.generation == present.generation && o.runsAs(present)
-		if same && o.MachineSize.VCPU > present.MachineSize.VCPU && o.MachineSize.GiB >= present.MachineSize.GiB &&
-			o.MachineSize.VCPU < least {
-			best, least = o.name, o.MachineSize.VCPU
+		if same && o.VCPU > present.VCPU && o.GiB >= present.GiB &&
+			o.VCPU < least {
+			best, least = o.name, o.VCPU
 		}
 	}
 	prefix, suffix := "", ""

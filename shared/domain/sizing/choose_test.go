@@ -53,25 +53,47 @@ func TestChoose_HoldsTheUseWithHeadroom(t *testing.T) {
 		want  string
 		why   Reason
 	}{
-		"light use gets the cheapest that holds it":   {class: "m5.2xlarge", want: "c5.large"},
-		"in production half at most":                  {class: "m5.2xlarge", step: true, want: "m5.xlarge"},
-		"a database by its machine":                   {class: "db.m5.2xlarge", want: "db.c5.large"},
-		"processors with headroom":                    {class: "m5.xlarge", use: func(u *Use) { u.CPU = 0.41 }, want: "c5.xlarge"},
-		"processors that just fit":                    {class: "m5.xlarge", use: func(u *Use) { u.CPU = 0.39 }, want: "c5.large"},
-		"memory with headroom":                        {class: "m5.xlarge", use: func(u *Use) { u.GiB = 3.3 }, want: "m5.large"},
-		"without memory data the present memory":      {class: "m5.xlarge", use: func(u *Use) { u.GiB = 0 }, want: "r5.large"},
-		"operations of disks":                         {class: "m5.xlarge", use: func(u *Use) { u.IOPS = 3100 }, want: "c5.xlarge"},
-		"throughput of disks":                         {class: "m5.xlarge", use: func(u *Use) { u.MiBps = 90 }, want: "c5.xlarge"},
-		"bandwidth of the network":                    {class: "m5.xlarge", use: func(u *Use) { u.Mbps = 800 }, want: "c5.xlarge"},
-		"unknown use of disks keeps the limit":        {class: "m5.xlarge", use: func(u *Use) { u.IOPS = 0 }, want: "c5.xlarge"},
-		"near a limit nothing is lowered":             {class: "m5.xlarge", use: func(u *Use) { u.Mbps = 1400 }, why: Settled},
-		"nine tenths of the processors":               {class: "m5.xlarge", use: func(u *Use) { u.CPU = 0.9 }, why: Settled},
-		"of an unknown type":                          {class: "m9.large", why: Unlisted},
-		"without measured processors":                 {class: "m5.xlarge", use: func(u *Use) { u.CPU = 0 }, why: Settled},
-		"another hypervisor is no target":             {class: "m4.xlarge", why: Settled},
-		"local disks would be lost":                   {class: "m5d.large", why: Settled},
-		"AMD stays AMD, and unknown limits are no no": {class: "m6a.xlarge", why: Unlimited},
-		"the smallest stays":                          {class: "c5.large", why: Settled},
+		"light use gets the cheapest that holds it": {class: "m5.2xlarge", want: "c5.large"},
+		"in production half at most":                {class: "m5.2xlarge", step: true, want: "m5.xlarge"},
+		"a database by its machine":                 {class: "db.m5.2xlarge", want: "db.c5.large"},
+		"processors with headroom": {
+			class: "m5.xlarge", use: func(u *Use) { u.CPU = 0.41 }, want: "c5.xlarge",
+		},
+		"processors that just fit": {
+			class: "m5.xlarge", use: func(u *Use) { u.CPU = 0.39 }, want: "c5.large",
+		},
+		"memory with headroom": {
+			class: "m5.xlarge", use: func(u *Use) { u.GiB = 3.3 }, want: "m5.large",
+		},
+		"without memory data the present memory": {
+			class: "m5.xlarge", use: func(u *Use) { u.GiB = 0 }, want: "r5.large",
+		},
+		"operations of disks": {
+			class: "m5.xlarge", use: func(u *Use) { u.IOPS = 3100 }, want: "c5.xlarge",
+		},
+		"throughput of disks": {
+			class: "m5.xlarge", use: func(u *Use) { u.MiBps = 90 }, want: "c5.xlarge",
+		},
+		"bandwidth of the network": {
+			class: "m5.xlarge", use: func(u *Use) { u.Mbps = 800 }, want: "c5.xlarge",
+		},
+		"unknown use of disks keeps the limit": {
+			class: "m5.xlarge", use: func(u *Use) { u.IOPS = 0 }, want: "c5.xlarge",
+		},
+		"near a limit nothing is lowered": {
+			class: "m5.xlarge", use: func(u *Use) { u.Mbps = 1400 }, why: Settled,
+		},
+		"nine tenths of the processors": {
+			class: "m5.xlarge", use: func(u *Use) { u.CPU = 0.9 }, why: Settled,
+		},
+		"of an unknown type": {class: "m9.large", why: Unlisted},
+		"without measured processors": {
+			class: "m5.xlarge", use: func(u *Use) { u.CPU = 0 }, why: Settled,
+		},
+		"another hypervisor is no target":                {class: "m4.xlarge", why: Settled},
+		"local disks would be lost":                      {class: "m5d.large", why: Settled},
+		"AMD stays AMD, and unknown limits hold nothing": {class: "m6a.xlarge", why: Unlimited},
+		"the smallest stays":                             {class: "c5.large", why: Settled},
 	} {
 		t.Run(name, func(t *testing.T) {
 			use := light

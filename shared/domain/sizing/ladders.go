@@ -40,8 +40,8 @@ type StepUse struct{ Units, Memory, GB float64 }
 // HasSteps reports whether resources of a type have sizes in steps that this package knows.
 func HasSteps(kind string) bool { return ladders[kind] != nil }
 
-// StepDown returns the next lower step if it holds the use with headroom, "" if it does not or there is none. It returns
-// false for a size that is no known step, or whose use is unknown.
+// StepDown returns the next lower step if it holds the use with headroom, "" if it does not or there is none. It
+// returns false for a size that is no known step, or whose use is unknown.
 func StepDown(kind, class string, use StepUse) (string, bool) {
 	ladder, i := findStep(kind, class)
 	if i < 0 || use.Units <= 0 || ladder[i].gib > 0 && use.Memory <= 0 || ladder[i].stored > 0 && use.GB <= 0 {

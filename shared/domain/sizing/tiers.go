@@ -42,9 +42,11 @@ func (c *Catalogue) addTier(class string, vcpu, gib float64) {
 	if c.types[class] != nil {
 		return
 	}
-	o := &offer{MachineSize: cloud.MachineSize{Name: class, VCPU: vcpu, GiB: gib, Mbps: min(vcpu*googlePerVCPU, googleMost)}}
+	o := &offer{MachineSize: cloud.MachineSize{
+		Name: class, VCPU: vcpu, GiB: gib, Mbps: min(vcpu*googlePerVCPU, googleMost),
+	}}
 	o.IOPS, o.MiBps = persistentLimits(vcpu)
-	o.name, o.kinship, o.machine.Size = class, kinship{form: "cloudsql"}, Size{VCPU: vcpu, GiB: gib}
+	o.name, o.kinship, o.Size = class, kinship{form: "cloudsql"}, Size{VCPU: vcpu, GiB: gib}
 	c.types[class] = o
 	c.kin[o.kinship] = append(c.kin[o.kinship], o)
 }

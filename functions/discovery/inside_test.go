@@ -124,8 +124,12 @@ func TestADiscoveryThatLooksIntoClustersMeasuresTheAccount(t *testing.T) {
 			s.runPass(discovery.Succeeded)
 			s.account = s.storedAccount()
 			s.advanceDays(1)
-			if c := s.readCollection(); c.Day != "2026-03-01" || c.Resources != 1 || c.Calls != 1 {
+			c := s.readCollection()
+			if c.Day != "2026-03-01" || c.Resources < 1 || c.Calls != 1 {
 				t.Errorf("%+v; want the day before measured", c)
+			}
+			if told := strings.Contains(c.Error, "prometheusURL"); told != (clusters > 0) {
+				t.Errorf("%q; want the way out for a cluster without a Prometheus, and for it alone", c.Error)
 			}
 		})
 	}

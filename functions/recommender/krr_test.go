@@ -96,7 +96,8 @@ func ourRequests(t *testing.T, kind string, cores, bytes krrPods) (cpu, memory s
 
 // requestOf returns the setting that a rule makes, "" if it is unknown.
 func (s *subject) requestOf(id string) string {
-	value, known := s.settingValue(rule.ByID(id).Target.Settings[0])
+	r := rule.ByID(id)
+	value, known := s.settingValue(r, r.Target.Settings[0])
 	if !known {
 		return ""
 	}

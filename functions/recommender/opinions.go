@@ -181,7 +181,7 @@ var targetSettings = []string{"class", "machine_type", "volume_type", "storage_t
 func (s *subject) shownTarget(r *rule.Rule) string {
 	for _, set := range r.Target.Settings {
 		if slices.Contains(targetSettings, set.Name) {
-			if value, known := s.settingValue(set); known {
+			if value, known := s.settingValue(r, set); known {
 				return value
 			}
 		}

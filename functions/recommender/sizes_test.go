@@ -345,7 +345,7 @@ func TestSettings_OfRequestsAreMillicoresAndMebibytes(t *testing.T) {
 		set := rule.Setting{
 			Name: tt.name, Op: "=", Value: rule.Value{Kind: rule.FromUse, Text: tt.metric, Factor: tt.factor},
 		}
-		if got, known := s.settingValue(set); got != tt.want || !known {
+		if got, known := s.settingValue(&rule.Rule{}, set); got != tt.want || !known {
 			t.Errorf("%s of %g × %g is %q, known: %v; want %q", tt.name, tt.use, tt.factor, got, known, tt.want)
 		}
 	}

@@ -1,9 +1,7 @@
 package recommender
 
 import (
-	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"lamplighter.dev/shared/cloud"

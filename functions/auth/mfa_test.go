@@ -191,6 +191,15 @@ func TestTOTP_EachStepIsAcceptedOnce(t *testing.T) {
 	e.logInWith(401, e.code()) // before a used one
 }
 
+// otherLast returns a code with another last character.
+func otherLast(code string) string {
+	last := "x"
+	if strings.HasSuffix(code, last) {
+		last = "y"
+	}
+	return code[:len(code)-1] + last
+}
+
 func TestRecoveryCodes_EachIsGoodOnce(t *testing.T) {
 	e := newEnrolled(t)
 	in := e.logInWith(200, strings.ToUpper(strings.ReplaceAll(e.codes[0], "-", " ")))
@@ -203,7 +212,7 @@ func TestRecoveryCodes_EachIsGoodOnce(t *testing.T) {
 		t.Errorf("%d left", st.RecoveryCodesLeft)
 	}
 	e.setUp() // a new app
-	e.logInWith(401, e.codes[0][:18]+"x")
+	e.logInWith(401, otherLast(e.codes[0]))
 	e.logInWith(200, e.codes[1])
 	if st := e.status(e.caller); st.RecoveryCodesLeft != 9 {
 		t.Errorf("%d left of the new ones", st.RecoveryCodesLeft)

@@ -74,7 +74,7 @@ func (s *service) suggestScaling(ctx context.Context, in *suggestInput) (Autosca
 func (s *service) readLoad(ctx context.Context, r inventory.Listed) (*AutoscalerLoad, string, error) {
 	mean, most, ok := cpuMetrics(r.Type)
 	if !ok {
-		return nil, "the CPU of resources of type " + r.Type + " is not measured", nil
+		return nil, "the CPU of resources of type " + r.Type + " is not measured in percent", nil
 	}
 	end := s.p.Clock.Now().UTC().Truncate(24 * time.Hour)
 	h, err := s.measurements.Read(ctx,
@@ -96,18 +96,22 @@ func (s *service) readLoad(ctx context.Context, r inventory.Listed) (*Autoscaler
 	return &AutoscalerLoad{values[0], values[1], values[2]}, "", nil
 }
 
-// cpuMetrics returns the metrics for the hourly average and the hourly maximum of the CPU of a type.
+// cpuMetrics returns the metrics for the hourly average and the hourly maximum of the CPU of a type. A type whose CPU is
+// measured in cores has none: the load is a share of a size.
 func cpuMetrics(kind string) (mean, most cloud.Metric, ok bool) {
 	all := cloud.MetricsOf(kind)
 	of := func(name string) int {
 		return slices.IndexFunc(all, func(m cloud.Metric) bool { return m.Name == name })
 	}
 	i, j := of("cpu_p95_14d"), of("cpu_max_14d")
-	if i < 0 || j < 0 {
+	if i < 0 || j < 0 || !isShare(all[i]) || !isShare(all[j]) {
 		return mean, most, false
 	}
 	return all[i], all[j], true
 }
+
+// isShare reports whether a metric is a share of a whole.
+func isShare(m cloud.Metric) bool { return m.Unit == "%" || strings.HasPrefix(m.Unit, "0..1") }
 
 // wholePercent rounds a value up to whole percent. It ignores excess that lies within the precision of a float.
 func wholePercent(m cloud.Metric, v float64) int64 {

@@ -69,7 +69,7 @@ func TestSuggest_WithoutMeasuresWhatIsThere(t *testing.T) {
 	r := f.byType[cloud.AWSASG][0]
 	f.measure(r, 5, flat(50), flat(60))
 	pod := f.byType[cloud.KubernetesDeployment][0]
-	for of, why := range map[*cloud.Resource]string{&r: "fewer than 70 %", &pod: "is not measured"} {
+	for of, why := range map[*cloud.Resource]string{&r: "fewer than 70 %", &pod: "is not measured in percent"} {
 		got := f.suggest(*of)
 		if !got.IsEstimated || got.EstimationReason == nil || !strings.Contains(*got.EstimationReason, why) ||
 			got.CPU != nil {

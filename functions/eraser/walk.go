@@ -14,6 +14,7 @@ import (
 	"lamplighter.dev/shared/domain/execution"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/measurement"
+	"lamplighter.dev/shared/domain/opinion"
 	"lamplighter.dev/shared/domain/recommendation"
 	"lamplighter.dev/shared/engine/table"
 )
@@ -67,6 +68,7 @@ var spread = map[table.Partition]func(org string) []string{
 	measurement.Partition:       measurement.PKs,
 	delivery.Partition:          delivery.PKs,
 	recommendation.RowPartition: recommendation.RowPKs,
+	opinion.Partition:           opinion.PKs,
 }
 
 // waitingPKs returns the partitions with an organization's entries that wait to be linked into its audit log.

@@ -12,6 +12,7 @@ import (
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/measurement"
 	"lamplighter.dev/shared/domain/rule"
+	"lamplighter.dev/shared/testkit/seed"
 )
 
 // This file compares the requests of the rules with those of krr (https://github.com/robusta-dev/krr, MIT), strategy
@@ -150,9 +151,7 @@ const mebibyte, gibibyte = 1 << 20, 1 << 30
 // and DaemonSets), and that of several pods at least as much: at each moment the highest pod counts. The memory of
 // StatefulSets and DaemonSets has 25 % in place of krr's 15 %.
 func TestKRR_RequestsOfRandomWorkloadsDifferAsExplained(t *testing.T) {
-	seed := uint64(time.Now().UnixNano()) //nolint:gosec // any bits are as good
-	t.Logf("to repeat: seed %d", seed)
-	random := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // of a test
+	random := seed.Random(t)
 	for range 60 {
 		pods := 1 + random.IntN(4)
 		cores := randomPods(random, pods, 0.02+random.Float64()*2)

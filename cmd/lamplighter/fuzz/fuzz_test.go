@@ -173,7 +173,7 @@ func succeeds(t *testing.T, s *probe.Service) map[string]bool {
 		"createRecommendationRule", "updateRecommendationRule", "applyRecommendationRulePlan",
 		// need an open recommendation that can be carried out, another person, and a workflow that is not decided
 		"remediateRecommendation", "proposeRemediation", "approveRemediation", "rejectRemediation", "cancelRemediation",
-		"rollBackRemediation",
+		"rollBackRemediation", "rehearseRemediation",
 		"redeliverWebhook",                                           // needs an ended delivery
 		"updateRecommendation",                                       // its members depend on its status
 		"getUnsubscribePage", "unsubscribe", "reportEventPlanStatus", // needs a signed link; for the executor only

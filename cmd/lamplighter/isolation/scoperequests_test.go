@@ -56,7 +56,8 @@ var neverPassed = map[string]string{
 	"remediateRecommendation": "nothing carries out the rule of the recommendation; " +
 		"TestScopes_ANarrowGrantCarriesOutWhatItCovers requests, approves and rolls back",
 	"proposeRemediation": "as above", "approveRemediation": "as above", "rollBackRemediation": "as above",
-	"rejectRemediation": "the workflow is cancelled by then; TestList_FiltersPagesAndStaysInScope rejects one",
+	"rehearseRemediation": "as above; TestRehearse_OnlyWhatAwaitsApproval",
+	"rejectRemediation":   "the workflow is cancelled by then; TestList_FiltersPagesAndStaysInScope rejects one",
 }
 
 // keptIDs are the members of answers that later requests name, and the names under which they do.

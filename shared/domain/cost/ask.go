@@ -25,7 +25,7 @@ type Question struct {
 	UsageOnly bool
 	BillsOnly bool // no estimates
 	// reports whether the charges of a resource count, by native id; nil: all charges do
-	Resource func(uid string) bool
+	Resource func(uid string) bool `json:"-"`
 }
 
 // The limits of a question.

@@ -93,3 +93,12 @@ func accountKey(org, accountID string) table.Key {
 func shardKey(org string, shard int, sk string) table.Key {
 	return table.Key{PK: fmt.Sprintf("%sOPINION#%02d", table.OrgPK(org), shard), SK: sk}
 }
+
+// PKs returns the partitions with the opinions of an organization.
+func PKs(org string) []string {
+	out := make([]string, Shards)
+	for shard := range out {
+		out[shard] = shardKey(org, shard, "").PK
+	}
+	return out
+}

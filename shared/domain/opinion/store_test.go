@@ -3,7 +3,6 @@ package opinion_test
 import (
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -11,13 +10,15 @@ import (
 	"lamplighter.dev/shared/domain/opinion"
 	"lamplighter.dev/shared/foundation/money"
 	"lamplighter.dev/shared/testkit/apitest"
+	"lamplighter.dev/shared/testkit/seed"
 )
 
 const org = apitest.Org
 
 // opinions returns n opinions about resources, with texts that do not compress if noise is true.
-func opinions(n int, noise bool) []opinion.Opinion {
-	rng := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // texts of a test
+func opinions(t *testing.T, n int, noise bool) []opinion.Opinion {
+	t.Helper()
+	rng := seed.Fixed(t, 1, 2)
 	out := make([]opinion.Opinion, n)
 	for i := range out {
 		o := &out[i]
@@ -52,14 +53,14 @@ func TestImport_ReplacesTheLastOne(t *testing.T) {
 	f := apitest.New(t)
 	s := opinion.New(f.Platform)
 	a := opinion.Account{AccountID: "ca_1", Provider: "aws", State: cloud.OpinionsRead}
-	f.Must(s.Import(f.In(org), org, a, opinions(20_000, true)))
+	f.Must(s.Import(f.In(org), org, a, opinions(t, 20_000, true)))
 	if got := len(readAll(f, s)); got != 20_000 {
 		t.Fatalf("%d subjects; want 20,000", got)
 	}
 	f.Clock.Advance(24 * time.Hour)
-	f.Must(s.Import(f.In(org), org, opinion.Account{AccountID: "ca_2", Provider: "aws"}, opinions(3, false)))
+	f.Must(s.Import(f.In(org), org, opinion.Account{AccountID: "ca_2", Provider: "aws"}, opinions(t, 3, false)))
 	commitment := opinion.Opinion{Opinion: cloud.Opinion{ID: "c", Action: cloud.OpinionCommit}}
-	f.Must(s.Import(f.In(org), org, a, append(opinions(2, false), commitment)))
+	f.Must(s.Import(f.In(org), org, a, append(opinions(t, 2, false), commitment)))
 	all := readAll(f, s)
 	if len(all) != 6 || all[opinion.Subject{AccountID: "ca_1"}] == nil {
 		t.Errorf("%d subjects; want 3 of each account, the commitment among them", len(all))
@@ -74,7 +75,7 @@ func TestNoteFailure_KeepsTheLastImport(t *testing.T) {
 	f := apitest.New(t)
 	s := opinion.New(f.Platform)
 	a := opinion.Account{AccountID: "ca_1", Provider: "aws", State: cloud.OpinionsRead}
-	f.Must(s.Import(f.In(org), org, a, opinions(3, false)))
+	f.Must(s.Import(f.In(org), org, a, opinions(t, 3, false)))
 	imported := f.Clock.Now()
 	f.Clock.Advance(24 * time.Hour)
 	last := apitest.Value(s.LastImport(f.In(org), org, "ca_1"))(f)
@@ -100,7 +101,7 @@ func TestWriteCompared_ManyParts(t *testing.T) {
 	s := opinion.New(f.Platform)
 	for _, n := range []int{9_000, 1, 0} {
 		all := make([]opinion.Compared, n)
-		for i, o := range opinions(n, n > 1) {
+		for i, o := range opinions(t, n, n > 1) {
 			all[i] = opinion.Compared{Opinion: o, AccountID: "ca_1", Verdict: opinion.Agree}
 		}
 		f.Must(s.WriteCompared(f.In(org), org, 3, all))

@@ -97,21 +97,18 @@ func (s *service) readLoad(ctx context.Context, r inventory.Listed) (*Autoscaler
 }
 
 // cpuMetrics returns the metrics for the hourly average and the hourly maximum of the CPU of a type. A type whose CPU is
-// measured in cores has none: the load is a share of a size.
+// measured in cores has none.
 func cpuMetrics(kind string) (mean, most cloud.Metric, ok bool) {
 	all := cloud.MetricsOf(kind)
 	of := func(name string) int {
 		return slices.IndexFunc(all, func(m cloud.Metric) bool { return m.Name == name })
 	}
 	i, j := of("cpu_p95_14d"), of("cpu_max_14d")
-	if i < 0 || j < 0 || !isShare(all[i]) || !isShare(all[j]) {
+	if i < 0 || j < 0 || !all[i].IsShare() || !all[j].IsShare() {
 		return mean, most, false
 	}
 	return all[i], all[j], true
 }
-
-// isShare reports whether a metric is a share of a whole.
-func isShare(m cloud.Metric) bool { return m.Unit == "%" || strings.HasPrefix(m.Unit, "0..1") }
 
 // wholePercent rounds a value up to whole percent. It ignores excess that lies within the precision of a float.
 func wholePercent(m cloud.Metric, v float64) int64 {

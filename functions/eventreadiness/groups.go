@@ -215,7 +215,9 @@ func (s *service) averageCPU(ctx context.Context, of measurement.Of, kind string
 // cpuOf returns the metric of the average CPU of a type: the hourly averages that are collected for another feature.
 func cpuOf(kind string) (cloud.Metric, bool) {
 	all := cloud.MetricsOf(kind)
-	at := slices.IndexFunc(all, func(m cloud.Metric) bool { return m.Name == "cpu_p95_14d" || m.Name == "cpu_p95_7d" })
+	at := slices.IndexFunc(all, func(m cloud.Metric) bool {
+		return (m.Name == "cpu_p95_14d" || m.Name == "cpu_p95_7d") && m.IsShare()
+	})
 	if at < 0 {
 		return cloud.Metric{}, false
 	}

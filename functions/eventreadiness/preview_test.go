@@ -272,3 +272,13 @@ func (p pricer) Prices(_ context.Context, _ string, take func(cloud.Price) error
 	}
 	return p.keys, nil
 }
+
+// The CPU of objects in clusters is measured in cores: 0.4 cores are no load of 0.4 %.
+func TestPreview_CoresAreNoLoad(t *testing.T) {
+	if m, ok := cpuOf(cloud.KubernetesDeployment); ok {
+		t.Errorf("the load of Deployments is read from %s in %s", m.Name, m.Unit)
+	}
+	if _, ok := cpuOf(cloud.AWSASG); !ok {
+		t.Error("the load of Auto Scaling groups is not read")
+	}
+}

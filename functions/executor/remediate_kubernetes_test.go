@@ -13,6 +13,7 @@ import (
 	"lamplighter.dev/shared/domain/remediation"
 	"lamplighter.dev/shared/testkit/apitest"
 	"lamplighter.dev/shared/testkit/clouds/kubernetestwin"
+	"lamplighter.dev/shared/testkit/clouds/prometheustwin"
 	"lamplighter.dev/shared/testkit/managedcluster"
 )
 
@@ -39,6 +40,7 @@ func newClusterRemedy(t *testing.T, ruleID, kind, name string, add func(*kuberne
 func recommendInside(t *testing.T, w *fixture, tw *kubernetestwin.Cluster, ruleID, name string) *clusterRemedy {
 	t.Helper()
 	w.e.p.Workflow = apitest.Idle{}
+	w.Clock.Advance(15 * 24 * time.Hour) // a new object has too few points
 	m := &clusterRemedy{&remedy{fixture: w, store: remediation.New(w.e.p), recs: recommendation.New(w.e.p)}, tw}
 	for _, r := range w.resources {
 		if r.Name == name {
@@ -51,8 +53,14 @@ func recommendInside(t *testing.T, w *fixture, tw *kubernetestwin.Cluster, ruleI
 	return m
 }
 
-// oversized gives the Deployment shop/web more than it uses.
+// oversized gives the Deployment shop/web more than it uses, which a Prometheus knows.
 func oversized(tw *kubernetestwin.Cluster) {
+	prom := prometheustwin.New()
+	tw.AddPrometheus(prom)
+	prom.Add(prometheustwin.Series{
+		In: []string{"container_cpu_usage_seconds_total", `owner_kind="Deployment"`}, At: prometheustwin.Always(0.05),
+		Labels: map[string]string{"namespace": "shop", "workload": "web"},
+	})
 	tw.Change("deployments", "shop/web", func(o k8sFields) {
 		o["spec"].(k8sFields)["template"].(k8sFields)["spec"] = k8sFields{"containers": []any{k8sFields{
 			"name": "main", "image": "app:1",

@@ -108,7 +108,7 @@ func TestOpinions_ShowBothSidesAndTheReason(t *testing.T) {
 	if it := by["account"]; it.Reason.Reason != "unknown" || *it.Reason.Fact != "res.cover" || it.RecommendationID != nil {
 		t.Errorf("of the account: %+v", it)
 	}
-	d := apitest.Data[RecommendationDetail](f.Call(ada, "GET /recommendations/"+f.recs[0]).AtMost(4))
+	d := apitest.Data[RecommendationDetail](f.Call(ada, "GET /recommendations/"+f.recs[0]).AtMost(6))
 	if len(d.Opinions) != 1 || d.Opinions[0].Verdict != opinion.Agree || *d.Opinions[0].SavingsUSD != "101.00" {
 		t.Errorf("opinions of a recommendation: %+v", d.Opinions)
 	}

@@ -90,7 +90,7 @@ func (f *fixture) trueOf(it table.Item, in *inputs, rules *orgRules) (out []stri
 func plantedForm(found map[string][]string) map[string]string {
 	out := map[string]string{}
 	for uid, rules := range found {
-		if !strings.HasPrefix(uid, kubernetestwin.UID) { // of a disk
+		if !strings.HasPrefix(uid, kubernetestwin.UID) || len(rules) == 0 { // of a disk, or of a healthy object
 			continue
 		}
 		slices.Sort(rules)

@@ -75,6 +75,11 @@ var notYet = map[string]string{
 		"with an add-on",
 }
 
+// beyondPromise are abilities that the design does not ask for, and why they exist.
+var beyondPromise = map[string]string{
+	"kubernetes-cronjob measured": "two rules ask how often its Jobs fail and how long they take",
+}
+
 func TestTypes_SayWhatTheDesignPromises(t *testing.T) {
 	a := newFixture(t)
 	told := map[string]Type{}
@@ -102,7 +107,7 @@ func TestTypes_SayWhatTheDesignPromises(t *testing.T) {
 				t.Errorf("%s is %s: %v; the design promises it, and the reason against it is %q", f[0], can.what,
 					can.does, reason)
 			}
-			if promise == "-" && can.does {
+			if promise == "-" && can.does && beyondPromise[f[0]+" "+can.what] == "" {
 				t.Errorf("%s is %s, which makes no sense", f[0], can.what)
 			}
 		}

@@ -152,7 +152,8 @@ func collective(tw *awstwin.Cloud) *cloudtest.Collective {
 }
 
 // callsAreNeeded compares the declared needs of the kinds, which are the source of the policies for customers, with
-// the calls that reached the cloud while all kinds were listed, read, started, stopped, scaled and probed.
+// the calls that reached the cloud while all kinds were listed, read, started, stopped, scaled and probed, and clusters
+// and opinions were read.
 func callsAreNeeded(t *testing.T, tw *awstwin.Cloud) {
 	t.Helper()
 	c := open(t, tw, keys(awstwin.AccessKey)).(cloud.Clusters)
@@ -163,12 +164,12 @@ func callsAreNeeded(t *testing.T, tw *awstwin.Cloud) {
 	if _, err = c.Cluster(t.Context(), region, names[0]); err != nil {
 		t.Error(err)
 	}
+	if _, _, err = readOpinions(t, tw, 1); err != nil {
+		t.Error(err)
+	}
 	called := map[string]bool{}
 	for _, call := range tw.Calls("") {
-		op := call.Op
-		if named, ok := actionNames[op]; ok {
-			op = named
-		}
+		op := permission(call.Op)
 		called[op] = !strings.HasPrefix(op, "sts:") // no policy is needed to ask who one is
 	}
 	needed := aws.ListRequiredActions().Scale
@@ -184,11 +185,21 @@ func callsAreNeeded(t *testing.T, tw *awstwin.Cloud) {
 	}
 }
 
+// permission returns the permission of an operation of the twin.
+func permission(op string) string {
+	if named, hasOther := actionNames[op]; hasOther {
+		return named
+	}
+	if name, isMetrics := strings.CutPrefix(op, "monitoring:"); isMetrics {
+		return "cloudwatch:" + name
+	}
+	return op
+}
+
 // actionNames are the permissions of operations with another name.
 var actionNames = map[string]string{
+	"apigateway:GetStage": "apigateway:GET", "apigateway:UpdateStage": "apigateway:PATCH",
 	"tagging:GetResources": "tag:GetResources", "s3:ListBuckets": "s3:ListAllMyBuckets",
-	"monitoring:GetMetricData":           "cloudwatch:GetMetricData",
-	"monitoring:DescribeAlarms":          "cloudwatch:DescribeAlarms",
 	"s3:GetBucketLifecycleConfiguration": "s3:GetLifecycleConfiguration",
 	"s3:GetPublicAccessBlock":            "s3:GetBucketPublicAccessBlock",
 	"s3:ListMultipartUploads":            "s3:ListBucketMultipartUploads",

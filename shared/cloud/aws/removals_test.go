@@ -121,7 +121,7 @@ func TestRemovals_AreMarkedAndDeletedWhileNothingUsesThem(t *testing.T) {
 			}
 			of, _ := cloud.ChangeOf(c.kind, cloud.Delete)
 			for _, call := range tw.Calls("") {
-				if name := permission(call); !strings.Contains(strings.Join(of.Needs, " ")+" sts:GetCallerIdentity", name) {
+				if name := permission(call.Op); !strings.Contains(strings.Join(of.Needs, " ")+" sts:GetCallerIdentity", name) {
 					t.Errorf("%s is called and not declared", name)
 				}
 			}

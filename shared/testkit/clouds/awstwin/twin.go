@@ -5,6 +5,7 @@ package awstwin
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -125,11 +126,11 @@ func (c *Cloud) Calls(op string) []Call {
 	return slices.DeleteFunc(slices.Clone(c.calls), func(k Call) bool { return op != "" && k.Op != op })
 }
 
-// WasCalled reports whether an operation was ever called. ForgetCalls does not change the answer.
-func (c *Cloud) WasCalled(op string) bool {
+// EverCalled returns every operation that was ever called, sorted. ForgetCalls does not change the answer.
+func (c *Cloud) EverCalled() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.called[op]
+	return slices.Sorted(maps.Keys(c.called))
 }
 
 // ForgetCalls empties the list of calls.

@@ -96,8 +96,8 @@ func (s *service) readLoad(ctx context.Context, r inventory.Listed) (*Autoscaler
 	return &AutoscalerLoad{values[0], values[1], values[2]}, "", nil
 }
 
-// cpuMetrics returns the metrics for the hourly average and the hourly maximum of the CPU of a type. A type whose CPU is
-// measured in cores has none.
+// cpuMetrics returns the metrics for the hourly average and the hourly maximum of the CPU of a type. A type whose CPU
+// is measured in cores has none.
 func cpuMetrics(kind string) (mean, most cloud.Metric, ok bool) {
 	all := cloud.MetricsOf(kind)
 	of := func(name string) int {

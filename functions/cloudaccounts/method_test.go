@@ -247,7 +247,8 @@ func TestConnect_NamesWhatIsWrongWithCredentials(t *testing.T) {
 		"a token for no Prometheus": {accountOf("kubernetes", "", "kubeconfig",
 			keys{"kubeconfig": kubeconfigText, "prometheusToken": "hush-hush"}), "needs prometheusURL"},
 		"a token for a Prometheus without TLS": {accountOf("kubernetes", "", "kubeconfig", keys{
-			"kubeconfig": kubeconfigText, "prometheusURL": "http://prometheus.example.com", "prometheusToken": "hush-hush",
+			"kubeconfig": kubeconfigText, "prometheusURL": "http://prometheus.example.com",
+			"prometheusToken": "hush-hush",
 		}), "must begin with https://"},
 		"a Prometheus at a metadata address": {accountOf("kubernetes", "", "kubeconfig", keys{
 			"kubeconfig": kubeconfigText, "prometheusURL": "https://169.254.169.254",

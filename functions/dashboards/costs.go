@@ -186,7 +186,8 @@ func (p *page) breakdown(ctx context.Context, q *WidgetQuery) (*WidgetBreakdown,
 		rest = rest.Sub(r.Amount)
 	}
 	if len(a.Rows) > q.Limit {
-		out.Rows, amounts = append(out.Rows, WidgetBreakdownRow{Keys: []string{}, Labels: []string{}, Others: true}), append(amounts, rest)
+		others := WidgetBreakdownRow{Keys: []string{}, Labels: []string{}, Others: true}
+		out.Rows, amounts = append(out.Rows, others), append(amounts, rest)
 	}
 	for i, shown := range money.RoundParts(amounts, 2) {
 		out.Rows[i].CostUSD = shown.Fixed(2)

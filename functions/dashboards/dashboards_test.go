@@ -209,8 +209,8 @@ func TestDashboards_DataAnswersEveryWidget(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	got := w[3].Breakdown
-	if fmt.Sprint(got.Rows) != "[{[EC2 i-0] [EC2 i-0] false 90.00} {[EC2 i-1] [EC2 i-1] false 30.00} {[] [] true 9.00}]" ||
-		got.TotalUSD != "129.00" {
+	const rows = "[{[EC2 i-0] [EC2 i-0] false 90.00} {[EC2 i-1] [EC2 i-1] false 30.00} {[] [] true 9.00}]"
+	if fmt.Sprint(got.Rows) != rows || got.TotalUSD != "129.00" {
 		t.Errorf("%+v", got)
 	}
 	if top := w[4].TopResources; len(top) != 2 || top[0].Name != "web-0" || top[0].ResourceID != f.ids[0] ||

@@ -2,7 +2,6 @@ package eventreadiness
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -134,7 +133,9 @@ func TestCost_IsUnknownWithoutAnyPrice(t *testing.T) {
 	f := newFixture(t)
 	p := f.createPlan("asp_web", "asp_api")
 	got := apitest.Data[EventCost](f.call("GET /event-readiness/" + p.ID + "/cost-estimate"))
-	f.Equal("cost", fmt.Sprint(got.EstimatedExtraCost == nil, got.MaximumExtraCost == nil, got.Unpriced), "true true 2")
+	if got.EstimatedExtraCost != nil || got.MaximumExtraCost != nil || got.Unpriced != 2 {
+		t.Errorf("%+v", got)
+	}
 }
 
 func TestDatabase_TheNextClassUpThatIsLargeEnough(t *testing.T) {

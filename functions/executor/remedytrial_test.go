@@ -81,7 +81,8 @@ func TestRehearse_TouchesNeitherTheAccountNorTheStore(t *testing.T) {
 	planned := m.plan()
 	p := m.e.p.Clone()
 	p.Table = untouchable{}
-	got, err := New(p, cloud.Providers{}).Rehearse(m.ctx, remediation.RehearsalInput{Org: org, Targets: planned.Targets})
+	in := remediation.RehearsalInput{Org: org, Targets: planned.Targets}
+	got, err := New(p, cloud.Providers{}).Rehearse(m.ctx, in)
 	m.Must(err)
 	m.Equal("passed", got.Passed(), true)
 }

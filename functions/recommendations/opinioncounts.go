@@ -34,7 +34,7 @@ type OpinionImport struct {
 	Error          *string              `json:"error" doc:"Of the last try; the opinions of the last import stay"`
 }
 
-// counts counts the positions, and lists the imports for a caller who sees everything.
+// counts returns the numbers of positions, and lists the imports for a caller who sees everything.
 func (r *opinionReading) counts() OpinionCounts {
 	out := OpinionCounts{Imports: []OpinionImport{}}
 	for _, p := range r.positions() {

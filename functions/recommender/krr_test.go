@@ -108,13 +108,13 @@ func (s *subject) requestOf(id string) string {
 // highestPod returns what the measures of workloads are: at each moment, the use of the highest pod.
 func highestPod(pods krrPods, from time.Time) (p cloud.Points) {
 	for i := range 14 * 288 {
-		highest, any := 0.0, false
+		highest, sampled := 0.0, false
 		for _, samples := range pods {
 			if i < len(samples) {
-				highest, any = max(highest, samples[i]), true
+				highest, sampled = max(highest, samples[i]), true
 			}
 		}
-		if any {
+		if sampled {
 			p.Times, p.Values = append(p.Times, from.Add(time.Duration(i)*5*time.Minute)), append(p.Values, highest)
 		}
 	}
@@ -201,7 +201,8 @@ func TestKRR_DifferencesAreTheExplainedOnes(t *testing.T) {
 			steady(0.35, 99), steady(200*mebibyte, 99), nil, math.NaN(), math.NaN(), "", "",
 		},
 		"two pods that are busy by turns: krr takes the percentile of each, the rules the highest at each moment": {
-			krrPods{"pod-0": turns(0), "pod-1": turns(1)}, steady(200*mebibyte, whole), nil, 0.1, 230, "1.15",
+			krrPods{"pod-0": turns(0), "pod-1": turns(1)},
+			steady(200*mebibyte, whole), nil, 0.1, 230, "1.15",
 			"0.224609375",
 		},
 		"an autoscaler on the CPU: krr gives none, and the condition of the rule is false": {
@@ -212,7 +213,8 @@ func TestKRR_DifferencesAreTheExplainedOnes(t *testing.T) {
 			krr := krrSimple(tt.cores, tt.bytes, tt.scaledOn...)
 			cpu, memory := ourRequests(t, cloud.KubernetesDeployment, tt.cores, tt.bytes)
 			same := func(a, b float64) bool { return math.Abs(a-b) < 1e-9 || math.IsNaN(a) && math.IsNaN(b) }
-			if !same(krr.cores, tt.krrCPU) || !same(krr.bytes/mebibyte, tt.krrMiB) || cpu != tt.cpu || memory != tt.memory {
+			if !same(krr.cores, tt.krrCPU) || !same(krr.bytes/mebibyte, tt.krrMiB) || cpu != tt.cpu ||
+				memory != tt.memory {
 				t.Errorf("krr: %g cores, %g MiB; rules: %q cores, %q GiB; want %g, %g, %q, %q", krr.cores,
 					krr.bytes/mebibyte, cpu, memory, tt.krrCPU, tt.krrMiB, tt.cpu, tt.memory)
 			}

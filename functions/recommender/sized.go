@@ -201,8 +201,11 @@ func (s *subject) addTargets(r *rule.Rule, values map[string]any) {
 		name        string
 		need, limit float64
 	}{
-		{"vcpu", t.Need.VCPU, t.Size.VCPU}, {"gib", t.Need.GiB, t.Size.GiB}, {"iops", t.Need.IOPS, t.Size.IOPS},
-		{"mibps", t.Need.MiBps, t.Size.MiBps}, {"mbps", t.Need.Mbps, t.Size.Mbps},
+		{"vcpu", t.Need.VCPU, t.Size.VCPU},
+		{"gib", t.Need.GiB, t.Size.GiB},
+		{"iops", t.Need.IOPS, t.Size.IOPS},
+		{"mibps", t.Need.MiBps, t.Size.MiBps},
+		{"mbps", t.Need.Mbps, t.Size.Mbps},
 	} {
 		if one.need > 0 {
 			values["need_"+one.name] = math.Ceil(one.need*100) / 100

@@ -41,7 +41,9 @@ func operations(p *platform.Platform, b report.Books) *rest.Group {
 func newService(p *platform.Platform, b report.Books) *service {
 	reader, t := report.NewReader(p, b), teams.New(p.Table)
 	return &service{
-		reader, p, t, report.LabelReader{Inventory: reader.Inventory, Teams: t}, report.NewShowbackStore(p.Table),
+		reader, p, t,
+		report.LabelReader{Inventory: reader.Inventory, Teams: t},
+		report.NewShowbackStore(p.Table),
 		report.NewSavingReader(p),
 		&savedBy{}, unitmetric.NewStore(p.Table),
 	}

@@ -296,7 +296,8 @@ func newTeamReport(q *cost.Question, sp *teamSplit, id string, services []cost.R
 		sums[i] = services[i].Amount
 	}
 	for i, c := range money.RoundPartsTo(sums, direct, 2) {
-		out.Services = append(out.Services, ServiceCost{report.Labels{}.Of(cost.ServiceDim, services[i].Keys[0]), c.Fixed(2)})
+		label := report.Labels{}.Of(cost.ServiceDim, services[i].Keys[0])
+		out.Services = append(out.Services, ServiceCost{label, c.Fixed(2)})
 	}
 	b := bucket("day", q.From, &a)
 	out.Items = b.points(a.Total)

@@ -35,7 +35,8 @@ func neededPermissions() map[string]needs {
 		"aws":   {a.Discover, a.StartStop, a.Scale, a.Remediate, a.Organisation, nil, a.Billing, nil, nil},
 		"azure": {m.Discover, m.StartStop, m.Scale, m.Remediate, m.Organisation, nil, m.Billing, m.BillingData, nil},
 		"gcp": {
-			g.Discover, g.StartStop, g.Scale, g.Remediate, g.Organisation, gcp.ListRequiredServices(), g.Billing, nil, nil,
+			g.Discover, g.StartStop, g.Scale, g.Remediate, g.Organisation, gcp.ListRequiredServices(), g.Billing,
+			nil, nil,
 		},
 		"kubernetes": {k.Discover, k.StartStop, k.Scale, k.Remediate, nil, nil, nil, nil, k.Metrics},
 	}

@@ -148,17 +148,13 @@ func (s *changing) look(ctx context.Context) (progress, error) {
 		return s.lookAtCopy(ctx)
 	case err != nil || reached:
 		return progress{reached: reached}, err
-	case !s.t.ReachedAt.IsZero() && s.isChanged(now):
-		return progress{broken: "validation: its pods are not all available"}, nil
 	case !s.t.ReachedAt.IsZero():
-		return progress{broken: "validation: somebody has set its values to " + valuesText(now)}, nil
+		return s.invalid(now), nil
 	case now[cloud.CopyValue] == cloud.CopyFailed:
 		return progress{broken: "its snapshot has failed"}, nil
 	case now[cloud.RolloutValue] == cloud.RolloutFailed:
 		return progress{broken: "its new pods did not become available: the rollout has failed"}, nil
-	case waited < patience, now[cloud.CopyValue] == cloud.CopyPending && waited < copyPatience,
-		now[cloud.RolloutValue] == cloud.RolloutProgressing && waited < rolloutPatience,
-		waited < busyPatience && s.isBusy(ctx):
+	case mayTakeLonger(now, waited), waited < busyPatience && s.isBusy(ctx):
 		return progress{}, nil
 	}
 	return progress{
@@ -166,6 +162,20 @@ func (s *changing) look(ctx context.Context) (progress, error) {
 			"its values are " + valuesText(now),
 		unchanged: s.t.Step == 0 && s.isAsBefore(now),
 	}, nil
+}
+
+// invalid returns why a change that had its effect is not valid any more.
+func (s *changing) invalid(now cloud.Values) progress {
+	if s.isChanged(now) {
+		return progress{broken: "validation: its pods are not all available"}
+	}
+	return progress{broken: "validation: somebody has set its values to " + valuesText(now)}
+}
+
+// mayTakeLonger reports whether a call that has not had its effect yet may still have it, by the values now.
+func mayTakeLonger(now cloud.Values, waited time.Duration) bool {
+	return waited < patience || now[cloud.CopyValue] == cloud.CopyPending && waited < copyPatience ||
+		now[cloud.RolloutValue] == cloud.RolloutProgressing && waited < rolloutPatience
 }
 
 // isBusy reports whether the provider is still changing the resource.

@@ -264,7 +264,8 @@ func TestChanger_AThrottledWriteIsMadeAgain(t *testing.T) {
 	tw, c := changedCloud(t)
 	want := changeOf("aws-ebs-snapshot", cloud.Delete, "snapshot/snap-1", cloud.StepSelf)
 	tw.AddFault(awstwin.Fault{
-		Op: "ec2:DeleteSnapshot", Code: "RequestLimitExceeded", Message: "Request limit exceeded.", Status: 503, Times: 2,
+		Op: "ec2:DeleteSnapshot", Code: "RequestLimitExceeded", Message: "Request limit exceeded.", Status: 503,
+		Times: 2,
 	})
 	call := cloud.ChangeCall{Change: want, Set: cloud.Values{cloud.ExistsValue: "false"}}
 	if err := c.ApplyChange(t.Context(), call); err != nil {

@@ -173,10 +173,7 @@ func TestFacts_AreAllToldThatTheRulesRead(t *testing.T) {
 	cloudtest.CheckFacts(t, "aws", found)
 	called := map[string]bool{}
 	for _, call := range tw.Calls("") {
-		called[call.Op] = true
-		if named := actionNames[call.Op]; named != "" {
-			called[named] = true
-		}
+		called[permission(call.Op)] = true
 	}
 	told := map[string]string{}
 	for _, r := range found {

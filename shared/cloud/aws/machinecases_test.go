@@ -20,7 +20,9 @@ func machineCases(set func(...string) cloud.Values) []settingCase {
 		"ecr:GetLifecyclePolicy": `{"repositoryName":"team/api"}`,
 	}
 	group := func(more string) map[string]string {
-		return map[string]string{"logs:DescribeLogGroups": `{"logGroups":[{"logGroupName":"/aws/lambda/a"` + more + `}]}`}
+		return map[string]string{
+			"logs:DescribeLogGroups": `{"logGroups":[{"logGroupName":"/aws/lambda/a"` + more + `}]}`,
+		}
 	}
 	job := map[string]string{"glue:GetJob": `{"Job":{"Name":"etl","Role":"r","Command":{"Name":"glueetl"},
 		"WorkerType":"G.1X","NumberOfWorkers":10,"ExecutionClass":"STANDARD","CreatedOn":1}}`}
@@ -55,7 +57,10 @@ func machineCases(set func(...string) cloud.Values) []settingCase {
 		},
 		{"aws-efs", cloud.SetLifecycle, data, files, set("lifecycle", "true"), "lifecycle:false", "lifecycle:true"},
 		{"aws-efs", cloud.Guard, data, files, set("backup", "true"), "backup:false", "backup:true"},
-		{"aws-ecr", cloud.Guard, repo, repository, set("scan_on_push", "true"), "scan_on_push:false", "scan_on_push:true"},
+		{
+			"aws-ecr", cloud.Guard, repo, repository, set("scan_on_push", "true"), "scan_on_push:false",
+			"scan_on_push:true",
+		},
 		{"aws-ecr", cloud.SetLifecycle, repo, repository, set("lifecycle", "true"), "lifecycle:false", "lifecycle:true"},
 		{
 			"aws-log-group", cloud.SetLifecycle, logs, group(""), set("retention_days", "30"), "retention_days:0",
@@ -105,8 +110,8 @@ func machineCases(set func(...string) cloud.Values) []settingCase {
 			}, set("cache_gb", "0"), "cache_gb:0.5", "cache_gb:0",
 		},
 		{
-			cloud.AWSEC2, cloud.Setting, "ec2:instance/i-1", machine, set("monitoring", "disabled"), "monitoring:enabled",
-			"monitoring:disabled",
+			cloud.AWSEC2, cloud.Setting, "ec2:instance/i-1", machine, set("monitoring", "disabled"),
+			"monitoring:enabled", "monitoring:disabled",
 		},
 		{
 			"aws-eks", cloud.Guard, "eks:cluster/prod", map[string]string{

@@ -3,6 +3,7 @@ package aws_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 
@@ -30,9 +31,7 @@ func recommended(n int, fields map[string]any) awstwin.HubRecommendation {
 		"restartNeeded": true, "rollbackPossible": true, "source": "ComputeOptimizer",
 		"lastRefreshTimestamp": 1769904000.0,
 	}
-	for k, v := range fields {
-		out[k] = v
-	}
+	maps.Copy(out, fields)
 	return out
 }
 
@@ -99,7 +98,7 @@ func TestReadOpinions_ThinAndHostileAnswers(t *testing.T) {
 	tw := &awstwin.Cloud{}
 	tw.AddHubRecommendations(awstwin.HubRecommendation{}, recommended(1, map[string]any{
 		"estimatedMonthlySavings": nil, "lastRefreshTimestamp": nil, "restartNeeded": nil,
-		"currentResourceSummary":     "a\x00b‮c\n" + strings.Repeat("x", 5000),
+		"currentResourceSummary":     "a\x00b\u202ec\n" + strings.Repeat("x", 5000),
 		"recommendedResourceSummary": "<script>",
 	}), recommended(2, map[string]any{"estimatedMonthlySavings": -3.5}),
 		recommended(3, map[string]any{"estimatedMonthlySavings": 1e300}),

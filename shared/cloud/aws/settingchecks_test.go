@@ -66,6 +66,7 @@ func TestSettings_AnInstanceMovesOnlyToATypeWhoseDriversItHas(t *testing.T) {
 
 // countTokens sets the uses of IMDSv1 of each of the last days, today first.
 func countTokens(tw *awstwin.Cloud, counts ...float64) *[]float64 {
+	counts = slices.Clone(counts)
 	tw.AddSeries(awstwin.Series{
 		Metric: "MetadataNoToken", Statistic: "Sum", Dimension: "i-1", Value: func(at time.Time) (float64, bool) {
 			day := int(time.Now().UTC().Truncate(24*time.Hour).Sub(at) / (24 * time.Hour))

@@ -9,7 +9,8 @@ import (
 
 // Any row becomes an opinion with an action, bounded texts, and an amount only beside a currency.
 func FuzzAdvice(f *testing.F) {
-	f.Add(`{"id":"/subscriptions/a/x","properties":{"extendedProperties":{"savingsAmount":"1","savingsCurrency":"EUR"}}}`)
+	f.Add(`{"id":"/subscriptions/a/x",
+		"properties":{"extendedProperties":{"savingsAmount":"1","savingsCurrency":"EUR"}}}`)
 	f.Add(`{"properties":{"extendedProperties":{"annualSavingsAmount":1e300,"targetSku":null,"region":[]}}}`)
 	f.Add(`{"properties":{"shortDescription":{"solution":"shut down"},"lastUpdated":"soon","suppressionIds":[]}}`)
 	f.Fuzz(func(t *testing.T, text string) {

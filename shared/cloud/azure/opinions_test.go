@@ -3,6 +3,8 @@ package azure_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -36,6 +38,28 @@ func advice(n int, solution string, extended map[string]any) map[string]any {
 			"lastUpdated":      "2026-02-01T10:20:30.1234567Z",
 		},
 	}
+}
+
+// advisorRead lets the Resource Graph show Advisor's recommendations: no call has its name.
+const advisorRead = "Microsoft.Advisor/recommendations/read"
+
+// seesAdvice reports whether a role of the actions sees a recommendation because of this permission: without it, it
+// sees none. "*/read" is left out, because it shows recommendations too.
+func seesAdvice(t *testing.T, actions []string) bool {
+	t.Helper()
+	count := func(without ...string) int {
+		tw := &azuretwin.Cloud{}
+		tw.AddAdvice(advice(1, "Resize", nil))
+		tw.SetRoles(azuretwin.Role{Actions: slices.DeleteFunc(slices.Clone(actions), func(a string) bool {
+			return slices.Contains(without, a)
+		})})
+		all, a, err := readOpinions(t, tw, 10)
+		if err != nil || a.State != cloud.OpinionsRead {
+			t.Errorf("a role without %v reads opinions: %+v, %v", without, a, err)
+		}
+		return len(all)
+	}
+	return count("*/read") == 1 && count("*/read", advisorRead) == 0
 }
 
 func TestReadOpinions_ReadsEveryPageOfAdvisor(t *testing.T) {
@@ -78,7 +102,8 @@ func TestReadOpinions_ActionsOfAdvisor(t *testing.T) {
 	}{
 		"a shutdown": {"Right-size or shutdown", "", map[string]any{"targetSku": "Shutdown"}, "stop"},
 		"a number as an amount": {
-			"x", "Resize it", map[string]any{"savingsAmount": 12.5, "savingsCurrency": "usd"},
+			"x", "Resize it",
+			map[string]any{"savingsAmount": 12.5, "savingsCurrency": "usd"},
 			"resize 12.5",
 		},
 		"an unattached disk": {"Review disks that are not attached to a VM", "", nil, "delete"},
@@ -86,12 +111,14 @@ func TestReadOpinions_ActionsOfAdvisor(t *testing.T) {
 		"a migration":        {"Use lower cost storage", "Migrate to Standard", nil, "upgrade"},
 		"words that are new": {"Think", "Again", nil, "other"},
 		"an amount that is a list": {
-			"Think", "Again", map[string]any{"savingsAmount": []int{1}, "savingsCurrency": "USD"},
+			"Think", "Again",
+			map[string]any{"savingsAmount": []int{1}, "savingsCurrency": "USD"},
 			"other",
 		},
 		"an amount without a currency": {"Think", "", map[string]any{"savingsAmount": "7"}, "other"},
 		"a negative amount": {
-			"Think", "", map[string]any{"savingsAmount": "-7", "savingsCurrency": "USD"},
+			"Think", "",
+			map[string]any{"savingsAmount": "-7", "savingsCurrency": "USD"},
 			"other -7",
 		},
 	} {
@@ -117,7 +144,7 @@ func TestReadOpinions_OfTheOffersOfAReservationTheBest(t *testing.T) {
 	tw := &azuretwin.Cloud{}
 	for n, usd := range []string{"120", "360", "240"} {
 		row := advice(n, "Buy a reservation", map[string]any{
-			"annualSavingsAmount": usd, "savingsCurrency": "USD", "displaySKU": "D2s_v5", "term": fmt.Sprint(n),
+			"annualSavingsAmount": usd, "savingsCurrency": "USD", "displaySKU": "D2s_v5", "term": strconv.Itoa(n),
 		})
 		row["properties"].(map[string]any)["resourceMetadata"] = map[string]any{
 			"resourceId": "/subscriptions/" + azuretwin.Subscription,
@@ -132,15 +159,17 @@ func TestReadOpinions_OfTheOffersOfAReservationTheBest(t *testing.T) {
 
 func TestReadOpinions_ThinDeniedAndThrottled(t *testing.T) {
 	tw := &azuretwin.Cloud{}
-	tw.AddAdvice(map[string]any{"id": "/subscriptions/x/providers/Microsoft.Advisor/recommendations/1",
-		"properties": map[string]any{"category": "Cost"}})
+	tw.AddAdvice(map[string]any{
+		"id":         "/subscriptions/x/providers/Microsoft.Advisor/recommendations/1",
+		"properties": map[string]any{"category": "Cost"},
+	})
 	all, _, err := readOpinions(t, tw, 10)
 	if err != nil || len(all) != 1 || all[0].ResourceUID != "" || all[0].Saving != nil {
 		t.Errorf("a thin row is %+v, %v", all, err)
 	}
 	tw.SetRoles(azuretwin.Role{Actions: []string{"Microsoft.Compute/*"}})
 	if _, a, err := readOpinions(t, tw, 10); err != nil || a.State != cloud.OpinionsDenied ||
-		!strings.Contains(a.Message, "Microsoft.Advisor/recommendations/read") {
+		!strings.Contains(a.Message, advisorRead) {
 		t.Errorf("denied: %+v, %v", a, err)
 	}
 	tw.SetRoles()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -188,6 +189,38 @@ var permissionOf = map[string]string{
 	"alloydb.instances.patch":                      "alloydb.instances.update",
 }
 
+// recommenderPermissions are the IAM permissions of the lists of recommenders, from Google's reference: the method is
+// the same, and each recommender has a permission of its own.
+var recommenderPermissions = map[string]string{
+	"google.compute.instance.IdleResourceRecommender": "recommender.computeInstanceIdleResourceRecommendations.list",
+	"google.compute.instance.MachineTypeRecommender":  "recommender.computeInstanceMachineTypeRecommendations.list",
+	"google.compute.instanceGroupManager.MachineTypeRecommender": "recommender." +
+		"computeInstanceGroupManagerMachineTypeRecommendations.list",
+	"google.compute.disk.IdleResourceRecommender":    "recommender.computeDiskIdleResourceRecommendations.list",
+	"google.compute.address.IdleResourceRecommender": "recommender.computeAddressIdleResourceRecommendations.list",
+	"google.compute.image.IdleResourceRecommender":   "recommender.computeImageIdleResourceRecommendations.list",
+	"google.cloudsql.instance.IdleRecommender":       "recommender.cloudsqlIdleInstanceRecommendations.list",
+	"google.cloudsql.instance.OverprovisionedRecommender": "recommender." +
+		"cloudsqlOverprovisionedInstanceRecommendations.list",
+	"google.compute.commitment.UsageCommitmentRecommender": "recommender.usageCommitmentRecommendations.list",
+}
+
+// permissionOfRequest returns the IAM permission that a request takes; "" if it takes none.
+func permissionOfRequest(t *testing.T, k gcptwin.Call) string {
+	t.Helper()
+	if k.Op == "recommender.recommendations.list" {
+		id := path.Base(path.Dir(k.Path))
+		if recommenderPermissions[id] == "" {
+			t.Errorf("the permission of recommender %q is not known here: add it from Google's reference", id)
+		}
+		return recommenderPermissions[id]
+	}
+	if p, known := permissionOf[k.Op]; known {
+		return p
+	}
+	return k.Op
+}
+
 // The permissions that customers are told to grant are exactly those of the calls: none is missing, and none is
 // unused.
 func TestTheRequiredPermissionsAreThoseOfTheCalls(t *testing.T) {
@@ -218,12 +251,11 @@ func TestTheRequiredPermissionsAreThoseOfTheCalls(t *testing.T) {
 		request(cloud.GCPCompute, (&gcptwin.Instance{Name: "web", Zone: region + "-b"}).UID())); err != nil {
 		t.Fatal(err)
 	}
+	if _, a, err := readOpinions(t, tw, 1); err != nil || a.State != cloud.OpinionsRead {
+		t.Fatalf("opinions: %+v, %v", a, err)
+	}
 	for _, k := range tw.Calls("") {
-		p, ok := permissionOf[k.Op]
-		if !ok {
-			p = k.Op
-		}
-		if p != "" {
+		if p := permissionOfRequest(t, k); p != "" {
 			called[p] = true
 		}
 	}

@@ -126,12 +126,10 @@ const (
 
 // monthlySaving returns what a projection saves in a month, exactly. It returns false for a projection that is none.
 func monthlySaving(cost *googlerest.Money, duration string) (money.Amount, bool) {
-	whole, err := strconv.ParseInt(cmp.Or(strings.Trim(string(cost.Units), `"`), "0"), 10, 64)
-	if err != nil || cost.Nanos <= -1e9 || cost.Nanos >= 1e9 || whole > 0 && cost.Nanos < 0 ||
-		whole < 0 && cost.Nanos > 0 {
+	saved, ok := savingOf(cost)
+	if !ok {
 		return money.Amount{}, false
 	}
-	saved := money.FromInt(whole).Add(money.FromScaled(cost.Nanos, 9)).Neg()
 	text, _ := strings.CutSuffix(duration, "s")
 	seconds, err := money.Parse(text)
 	days := seconds.DivInt(secondsPerDay)
@@ -142,4 +140,15 @@ func monthlySaving(cost *googlerest.Money, duration string) (money.Amount, bool)
 		return money.Amount{}, false
 	}
 	return saved.MulDiv(money.FromInt(daysPerMonth*secondsPerDay), seconds).Round(6), true
+}
+
+// savingOf returns the saving of a cost, exactly: a negative cost saves. It returns false for units and nanos that are
+// no amount in Google's format, where both have the same sign.
+func savingOf(cost *googlerest.Money) (money.Amount, bool) {
+	whole, err := strconv.ParseInt(cmp.Or(strings.Trim(string(cost.Units), `"`), "0"), 10, 64)
+	if err != nil || cost.Nanos <= -1e9 || cost.Nanos >= 1e9 || whole > 0 && cost.Nanos < 0 ||
+		whole < 0 && cost.Nanos > 0 {
+		return money.Amount{}, false
+	}
+	return money.FromInt(whole).Add(money.FromScaled(cost.Nanos, 9)).Neg(), true
 }

@@ -10,9 +10,11 @@ import (
 
 // Any recommendation becomes an opinion with bounded texts, and with an amount only beside a currency.
 func FuzzNewOpinion(f *testing.F) {
-	f.Add(`{"name":"a","primaryImpact":{"costProjection":{"cost":{"currencyCode":"USD","units":"-1"},"duration":"1s"}}}`)
+	f.Add(`{"name":"a",
+		"primaryImpact":{"costProjection":{"cost":{"currencyCode":"USD","units":"-1"},"duration":"1s"}}}`)
 	f.Add(`{"targetResources":["//x/projects/1/zones/a-b1-c/instances/d"],"content":{"operationGroups":[{}]}}`)
-	f.Add(`{"content":{"operationGroups":[{"operations":[{"resource":"//","path":"/tier","action":"test","value":1}]}]}}`)
+	f.Add(`{"content":{"operationGroups":[{"operations":[
+		{"resource":"//","path":"/tier","action":"test","value":1}]}]}}`)
 	f.Fuzz(func(t *testing.T, text string) {
 		var r googlerest.Recommendation
 		if json.Unmarshal([]byte(text), &r) != nil {

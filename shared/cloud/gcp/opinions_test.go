@@ -27,9 +27,9 @@ func readOpinions(t *testing.T, tw *gcptwin.Cloud, limit int) ([]cloud.Opinion, 
 	return all, a, err
 }
 
-// resize returns a recommendation to resize an instance of a project, with an impact.
-func resize(n int, project, impact string) gcptwin.Advice {
-	uid := fmt.Sprintf("//compute.googleapis.com/projects/%s/zones/%s/instances/web-%d", project, zone, n)
+// resize returns a recommendation to resize an instance of the project, with an impact.
+func resize(n int, impact string) gcptwin.Advice {
+	uid := fmt.Sprintf("//compute.googleapis.com/projects/%s/zones/%s/instances/web-%d", gcptwin.Project, zone, n)
 	return gcptwin.Advice{Recommender: machineTypes, Location: zone, Recommendation: fmt.Sprintf(`{
 		"name": "projects/1/locations/%[1]s/recommenders/%[2]s/recommendations/%05[3]d",
 		"description": "Save cost by changing the machine type", "recommenderSubtype": "CHANGE_MACHINE_TYPE",
@@ -47,7 +47,7 @@ const halfAHundred = `{"cost": {"currencyCode": "USD", "units": "-50", "nanos": 
 func TestReadOpinions_ReadsEveryPageOfEveryRecommender(t *testing.T) {
 	tw := &gcptwin.Cloud{Page: 2}
 	for n := range 5 {
-		tw.AddAdvice(resize(n, gcptwin.Project, halfAHundred))
+		tw.AddAdvice(resize(n, halfAHundred))
 	}
 	tw.AddAdvice(gcptwin.Advice{Recommender: commitments, Location: region, Recommendation: `{"name": "c"}`})
 	all, a, err := readOpinions(t, tw, 100)
@@ -89,7 +89,7 @@ func TestReadOpinions_Amounts(t *testing.T) {
 		`null`:           "none",
 	} {
 		tw := &gcptwin.Cloud{}
-		tw.AddAdvice(resize(1, gcptwin.Project, impact))
+		tw.AddAdvice(resize(1, impact))
 		all, _, err := readOpinions(t, tw, 10)
 		if err != nil || len(all) != 1 {
 			t.Fatalf("%s: %v, %v", impact, all, err)
@@ -124,7 +124,7 @@ func TestReadOpinions_ThinAndHostileAnswers(t *testing.T) {
 
 func TestReadOpinions_StatesWithAWayOut(t *testing.T) {
 	tw := &gcptwin.Cloud{}
-	tw.AddAdvice(resize(1, gcptwin.Project, halfAHundred))
+	tw.AddAdvice(resize(1, halfAHundred))
 	tw.DenyRecommenders(idleDisks)
 	all, a, err := readOpinions(t, tw, 10)
 	if err != nil || len(all) != 1 || a.State != cloud.OpinionsPartial ||
@@ -156,7 +156,7 @@ func TestReadOpinions_StatesWithAWayOut(t *testing.T) {
 func TestReadOpinions_TwentyThousand(t *testing.T) {
 	tw := &gcptwin.Cloud{}
 	for n := range 20_001 {
-		tw.AddAdvice(resize(n, gcptwin.Project, halfAHundred))
+		tw.AddAdvice(resize(n, halfAHundred))
 	}
 	all, a, err := readOpinions(t, tw, 20_000)
 	if err != nil || len(all) != 20_000 || !a.Cut {

@@ -50,7 +50,7 @@ func (c *conn) Sizes(ctx context.Context, region string) ([]cloud.MachineSize, e
 func addSizes(found map[string]*cloud.MachineSize, region string, types []*googlerest.MachineType) {
 	for _, t := range types {
 		switch {
-		case regionOf(t.Zone) != region || t.Deprecated != nil && t.Deprecated.State != "" || len(found) >= cloud.MaxSizes:
+		case regionOf(t.Zone) != region, t.Deprecated != nil && t.Deprecated.State != "", len(found) >= cloud.MaxSizes:
 			continue
 		case found[t.Name] == nil:
 			found[t.Name] = &cloud.MachineSize{

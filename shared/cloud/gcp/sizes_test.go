@@ -10,12 +10,17 @@ import (
 
 func TestSizesAreThoseOfTheZonesOfARegion(t *testing.T) {
 	tw, c := connect(t)
-	for _, zone := range []string{region + "-b", region + "-c"} {
-		tw.AddMachineType(gcptwin.MachineType{Name: "n2-standard-4", Zone: zone, CPUs: 4, MB: 16384, Disks: 128})
+	for _, at := range []string{zone, region + "-c"} {
+		tw.AddMachineType(gcptwin.MachineType{Name: "n2-standard-4", Zone: at, CPUs: 4, MB: 16384, Disks: 128})
 	}
-	tw.AddMachineType(gcptwin.MachineType{Name: "e2-micro", Zone: region + "-b", CPUs: 2, MB: 1024, Disks: 16, Shared: true})
-	tw.AddMachineType(gcptwin.MachineType{Name: "a2-highgpu-1g", Zone: region + "-b", CPUs: 12, MB: 87040, Accelerators: 1})
-	tw.AddMachineType(gcptwin.MachineType{Name: "n1-gone-4", Zone: region + "-b", CPUs: 4, MB: 100, Deprecated: "DEPRECATED"})
+	for _, m := range []gcptwin.MachineType{
+		{Name: "e2-micro", CPUs: 2, MB: 1024, Disks: 16, Shared: true},
+		{Name: "a2-highgpu-1g", CPUs: 12, MB: 87040, Accelerators: 1},
+		{Name: "n1-gone-4", CPUs: 4, MB: 100, Deprecated: "DEPRECATED"},
+	} {
+		m.Zone = zone
+		tw.AddMachineType(m)
+	}
 	tw.AddMachineType(gcptwin.MachineType{Name: "n2-standard-8", Zone: "us-central1-a", CPUs: 8, MB: 32768})
 	got, err := c.(cloud.Sizer).Sizes(t.Context(), region)
 	if err != nil || len(got) != 3 {

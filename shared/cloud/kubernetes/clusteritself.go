@@ -108,10 +108,11 @@ func addAutoscaler(f cloud.Facts, nodes answer[nodeSurvey], workloads answer[byN
 
 // hasDeployment reports whether the name of a running Deployment contains one of some texts.
 func (b byNamespace) hasDeployment(texts []string) bool {
+	isNamed := func(o object) bool {
+		return slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(o.Name, text) })
+	}
 	for _, h := range b {
-		if slices.ContainsFunc(h.deployments, func(o object) bool {
-			return o.replicas() > 0 && slices.ContainsFunc(texts, func(t string) bool { return strings.Contains(o.Name, t) })
-		}) {
+		if slices.ContainsFunc(h.deployments, func(o object) bool { return o.replicas() > 0 && isNamed(o) }) {
 			return true
 		}
 	}

@@ -2,6 +2,7 @@ package kubernetes_test
 
 import (
 	"flag"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -55,20 +56,25 @@ func TestConnect_AServerWithSomebodyElsesCertificateGetsNoToken(t *testing.T) {
 	}
 }
 
+// A rule that several capabilities need is reported with each of them, so that each capability names all that it lacks.
 func TestPermissions_AreThoseThatTheClusterSays(t *testing.T) {
 	f := newFixture(t)
 	f.Deny("patch statefulsets.apps", "patch deployments/scale.apps")
 	got, err := f.conn.Permissions(t.Context())
 	f.must(err)
-	denied := map[string]string{}
+	var refused []string
 	for _, p := range got {
 		if p.Status != "granted" {
-			denied[p.Action] = p.Capability + " " + p.Status
+			refused = append(refused, p.Capability+": "+p.Action+" "+p.Status)
 		}
 	}
-	if len(denied) != 2 || denied["patch statefulsets.apps"] != "start_stop denied" ||
-		denied["patch deployments/scale.apps"] != "scale denied" {
-		t.Errorf("not granted: %v", denied)
+	slices.Sort(refused)
+	want := []string{
+		"remediate: patch statefulsets.apps denied", "scale: patch deployments/scale.apps denied",
+		"start_stop: patch statefulsets.apps denied",
+	}
+	if !slices.Equal(refused, want) {
+		t.Errorf("not granted: %q; want %q", refused, want)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -67,12 +68,13 @@ func TestMetrics_KeepTheContractOfMeteredClouds(t *testing.T) {
 	})
 	f := cloudtest.Metered{
 		Kind: deployment, Region: "cluster", Measured: []string{uid("deployments", "shop/web")},
-		Quiet: []string{uid("deployments", "shop/quiet")}, Missing: uid("deployments", "shop/nothing"), PerCall: 100_000,
-		Start: midnight, Gap: 3 * time.Hour, Unmeasured: "kubernetes-ingress", Free: true,
+		Quiet: []string{uid("deployments", "shop/quiet")}, Missing: uid("deployments", "shop/nothing"),
+		PerCall: 100_000,
+		Start:   midnight, Gap: 3 * time.Hour, Unmeasured: "kubernetes-ingress", Free: true,
 		Calls: func() int { return len(m.prom.Calls()) },
 		Deny: func(on bool) {
-			if m.Cluster.Deny(); on {
-				m.Cluster.Deny("get services/proxy")
+			if m.Deny(); on {
+				m.Deny("get services/proxy")
 			}
 		},
 	}
@@ -134,7 +136,7 @@ func TestMetrics_OfTwoWeeksInPointsOfFiveMinutesAreBounded(t *testing.T) {
 	m := newMeasured(t)
 	m.cpu("shop", "web", prometheustwin.Always(0.5))
 	r := m.request(uid("deployments", "shop/web"))
-	r.Measures = []cloud.Measure{{Namespace: "Prometheus", Metric: "container_cpu_usage_seconds_total", Statistic: "rate"}}
+	r.Measures = []cloud.Measure{cpuOf("")}
 	r.Period, r.From = 5*time.Minute, r.To.AddDate(0, 0, -60)
 	got := m.mustAsk(r)
 	if n := len(got.Points[0].Times); n != 60*288 || !got.Points[0].Times[0].Equal(r.From) ||
@@ -160,16 +162,27 @@ func TestMetrics_ThatCannotBeReadAreUnread(t *testing.T) {
 		fails  bool
 		words  string
 	}{
-		{"a part of the data alone", func(m *measured) { m.prom.Warn("store-1 does not answer") }, 0,
-			cloud.Unsupported, true, "store-1 does not answer"},
-		{"no Prometheus", func(m *measured) { m.Remove("services", "monitoring/stack-prometheus") }, 0,
-			cloud.Unsupported, true, "prometheusURL"},
-		{"no permission", func(m *measured) { m.Cluster.Deny("get services/proxy") }, 0, cloud.Denied, true,
-			`allow "get services/proxy"`},
-		{"no permission to find it", func(m *measured) { m.Cluster.Deny("list services") }, 0, cloud.Denied, true,
-			"list services"},
+		{
+			"a part of the data alone", func(m *measured) { m.prom.Warn("store-1 does not answer") }, 0,
+			cloud.Unsupported, true, "store-1 does not answer",
+		},
+		{
+			"no Prometheus", func(m *measured) { m.Remove("services", "monitoring/stack-prometheus") }, 0,
+			cloud.Unsupported, true, "prometheusURL",
+		},
+		{
+			"no permission", func(m *measured) { m.Deny("get services/proxy") }, 0, cloud.Denied, true,
+			`allow "get services/proxy"`,
+		},
+		{
+			"no permission to find it", func(m *measured) { m.Deny("list services") }, 0, cloud.Denied, true,
+			"list services",
+		},
 		{"nobody behind the Service", func(m *measured) { m.Behind = nil }, 0, cloud.Transient, true, "no endpoints"},
-		{"no kube-state-metrics", func(m *measured) { m.prom.NoStateMetrics = true }, 4, 0, false, "kube-state-metrics"},
+		{
+			"no kube-state-metrics", func(m *measured) { m.prom.NoStateMetrics = true }, 4, 0, false,
+			"kube-state-metrics",
+		},
 		{"another namespace's name", func(*measured) {}, allUnread, 0, false, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -224,7 +237,7 @@ func TestMetrics_AreReadFromTheAddressOfTheAccount(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	for _, c := range m.prom.Calls() {
-		if c.Method != "POST" || c.Path != "/tenant/api/v1/query_range" || c.Token != "" {
+		if c.Method != http.MethodPost || c.Path != "/tenant/api/v1/query_range" || c.Token != "" {
 			t.Errorf("%s %s with the token %q", c.Method, c.Path, c.Token)
 		}
 	}
@@ -241,7 +254,8 @@ func TestMetrics_AreReadFromTheAddressOfTheAccount(t *testing.T) {
 // cpuOf returns the measure of the CPU with a note.
 func cpuOf(note string) cloud.Measure {
 	return cloud.Measure{
-		Namespace: "Prometheus", Metric: strings.TrimSpace("container_cpu_usage_seconds_total " + note), Statistic: "rate",
+		Namespace: "Prometheus", Metric: strings.TrimSpace("container_cpu_usage_seconds_total " + note),
+		Statistic: "rate",
 	}
 }
 
@@ -270,8 +284,8 @@ func TestMetrics_GoToTheClusterOfTheUID(t *testing.T) {
 
 func TestMetrics_HaveAQueryForEachMeasure(t *testing.T) {
 	for _, kind := range []string{
-		deployment, statefulSet, "kubernetes-daemonset", cronJobKind, namespace, "kubernetes-node", "kubernetes-cluster",
-		"kubernetes-persistentvolumeclaim",
+		deployment, statefulSet, "kubernetes-daemonset", cronJobKind, namespace, "kubernetes-node",
+		"kubernetes-cluster", "kubernetes-persistentvolumeclaim",
 	} {
 		m := newMeasured(t)
 		r := m.request(kubernetestwin.UID + "/shop/any/name")

@@ -46,15 +46,15 @@ func from(minute float64, of func(float64) float64) func(float64) float64 {
 	}
 }
 
-// podSamples returns the series of a pod with two containers: an app with the use, and a sidecar with a tenth of it. Both
-// scrapes of a kubelet report the app.
-func podSamples(ns, name string, cores, bytes float64) []prometheusengine.Series {
+// podSamples returns the series of a pod of the shop with two containers: an app with the use, and a sidecar with a
+// tenth of it. Both scrapes of a kubelet report the app.
+func podSamples(name string, cores, bytes float64) []prometheusengine.Series {
 	var out []prometheusengine.Series
 	for _, c := range []struct {
 		name  string
 		share float64
 	}{{"app", 1}, {"sidecar", 0.1}} {
-		on := []string{"namespace", ns, "pod", name, "container", c.name, "node", "n-1"}
+		on := []string{"namespace", "shop", "pod", name, "container", c.name, "node", "n-1"}
 		out = append(out,
 			scrapes(rate(cores*c.share), append(on, "__name__", "container_cpu_usage_seconds_total")...),
 			scrapes(value(bytes*c.share), append(on, "__name__", "container_memory_working_set_bytes")...),
@@ -67,23 +67,23 @@ func podSamples(ns, name string, cores, bytes float64) []prometheusengine.Series
 			scrapes(rate(2.0/3600), append(on, "__name__", "kube_pod_container_status_restarts_total")...),
 		)
 	}
-	again := scrapes(rate(cores), "__name__", "container_cpu_usage_seconds_total", "namespace", ns, "pod", name,
+	again := scrapes(rate(cores), "__name__", "container_cpu_usage_seconds_total", "namespace", "shop", "pod", name,
 		"container", "app", "node", "n-1")
 	again.Labels["job"] = "second-scrape"
-	whole := scrapes(rate(cores*9), "__name__", "container_cpu_usage_seconds_total", "namespace", ns, "pod", name)
+	whole := scrapes(rate(cores*9), "__name__", "container_cpu_usage_seconds_total", "namespace", "shop", "pod", name)
 	out = append(out, again, whole)
 	for _, direction := range []string{"receive", "transmit"} {
-		out = append(out, scrapes(rate(1000), "__name__", "container_network_"+direction+"_bytes_total", "namespace", ns,
-			"pod", name, "interface", "eth0"))
+		out = append(out, scrapes(rate(1000), "__name__", "container_network_"+direction+"_bytes_total", "namespace",
+			"shop", "pod", name, "interface", "eth0"))
 	}
-	return append(out, scrapes(one, "__name__", "kube_pod_status_phase", "namespace", ns, "pod", name, "phase",
+	return append(out, scrapes(one, "__name__", "kube_pod_status_phase", "namespace", "shop", "pod", name, "phase",
 		"Running"))
 }
 
-// owned returns the series that say whose pod it is.
-func owned(ns, name, kind, by string) prometheusengine.Series {
-	return scrapes(one, "__name__", "kube_pod_owner", "namespace", ns, "pod", name, "owner_kind", kind, "owner_name", by,
-		"owner_is_controller", "true")
+// owned returns the series that say whose pod of the shop it is.
+func owned(name, kind, by string) prometheusengine.Series {
+	return scrapes(one, "__name__", "kube_pod_owner", "namespace", "shop", "pod", name, "owner_kind", kind,
+		"owner_name", by, "owner_is_controller", "true")
 }
 
 // clusterSamples returns the samples of a cluster: a Deployment with two pods, one of them busier, a StatefulSet, a
@@ -91,14 +91,14 @@ func owned(ns, name, kind, by string) prometheusengine.Series {
 func clusterSamples() []prometheusengine.Series {
 	var out []prometheusengine.Series
 	add := func(s ...prometheusengine.Series) { out = append(out, s...) }
-	add(podSamples("shop", "web-7d4b9c6f5d-x2x7q", 0.2, 200<<20)...)
-	add(podSamples("shop", "web-7d4b9c6f5d-zzzzz", 0.4, 400<<20)...)
-	add(podSamples("shop", "db-0", 0.1, 100<<20)...)
-	add(podSamples("shop", "agent-bcdfg", 0.05, 50<<20)...)
+	add(podSamples("web-7d4b9c6f5d-x2x7q", 0.2, 200<<20)...)
+	add(podSamples("web-7d4b9c6f5d-zzzzz", 0.4, 400<<20)...)
+	add(podSamples("db-0", 0.1, 100<<20)...)
+	add(podSamples("agent-bcdfg", 0.05, 50<<20)...)
 	for _, pod := range []string{"web-7d4b9c6f5d-x2x7q", "web-7d4b9c6f5d-zzzzz"} {
-		add(owned("shop", pod, "ReplicaSet", "web-7d4b9c6f5d"))
+		add(owned(pod, "ReplicaSet", "web-7d4b9c6f5d"))
 	}
-	add(owned("shop", "db-0", "StatefulSet", "db"), owned("shop", "agent-bcdfg", "DaemonSet", "agent"),
+	add(owned("db-0", "StatefulSet", "db"), owned("agent-bcdfg", "DaemonSet", "agent"),
 		scrapes(one, "__name__", "kube_replicaset_owner", "namespace", "shop", "replicaset", "web-7d4b9c6f5d",
 			"owner_kind", "Deployment", "owner_name", "web"),
 		scrapes(value(60), "__name__", "DCGM_FI_DEV_GPU_UTIL", "exported_namespace", "shop", "exported_pod",
@@ -156,9 +156,14 @@ func TestMetrics_AreThoseOfPrometheusOwnEngine(t *testing.T) {
 		{deployment, "shop/deployments/web", "container_cpu_cfs_throttled_periods_total", "ratio", 0.25},
 		{deployment, "shop/deployments/web", "kube_pod_container_status_restarts_total", "increase", 8},
 		{deployment, "shop/deployments/web", "DCGM_FI_DEV_GPU_UTIL", "max", 60},
-		{deployment, "shop/deployments/web", "kube_horizontalpodautoscaler_status_current_replicas (minimum)", "ratio", 0},
-		{deployment, "shop/deployments/web", "kube_horizontalpodautoscaler_status_current_replicas (maximum)", "ratio",
-			6.0 / 12}, // 5 replicas from minute 90 on, 6 at the end
+		{
+			deployment, "shop/deployments/web", "kube_horizontalpodautoscaler_status_current_replicas (minimum)",
+			"ratio", 0,
+		},
+		{ // 5 replicas from minute 90 on, 6 at the end
+			deployment, "shop/deployments/web", "kube_horizontalpodautoscaler_status_current_replicas (maximum)",
+			"ratio", 6.0 / 12,
+		},
 		{deployment, "shop/deployments/db", "container_cpu_usage_seconds_total", "avg", math.NaN()},
 		{statefulSet, "shop/statefulsets/db", "container_cpu_usage_seconds_total", "avg", 0.11},
 		{statefulSet, "shop/statefulsets/db", "container_memory_working_set_bytes", "max", 110 << 20},
@@ -175,12 +180,16 @@ func TestMetrics_AreThoseOfPrometheusOwnEngine(t *testing.T) {
 		{"kubernetes-cluster", "/clusters/cluster", "kube_pod_container_resource_requests (memory)", "avg", 4.4 / 32},
 		{"kubernetes-cluster", "/clusters/cluster", "container_cpu_usage_seconds_total", "avg", 0.75 * 1.1 / 8},
 		{"kubernetes-cluster", "/clusters/cluster", "kube_node_info", "max", 2},
-		{"kubernetes-persistentvolumeclaim", "shop/persistentvolumeclaims/data", "kubelet_volume_stats_used_bytes",
-			"max", 0.25},
+		{
+			"kubernetes-persistentvolumeclaim", "shop/persistentvolumeclaims/data", "kubelet_volume_stats_used_bytes",
+			"max", 0.25,
+		},
 	} {
 		for _, period := range []time.Duration{time.Hour, 5 * time.Minute} {
-			got := m.valueOf(tt.kind, tt.object, cloud.Measure{Namespace: "Prometheus", Metric: tt.measure,
-				Statistic: tt.statistic}, period)
+			got := m.valueOf(tt.kind, tt.object, cloud.Measure{
+				Namespace: "Prometheus", Metric: tt.measure,
+				Statistic: tt.statistic,
+			}, period)
 			want := tt.want
 			if period < time.Hour && tt.statistic == "count" {
 				want = 1
@@ -241,11 +250,13 @@ func TestMetrics_OfAThousandPodsAreWithinTheLimitsOfPrometheus(t *testing.T) {
 	for n := range 100 {
 		var all []prometheusengine.Series
 		for p := range 10 {
-			pod := fmt.Sprintf("web%d-7d4b9c6f5d-%s", n, []string{"bbbbb", "ccccc", "ddddd", "fffff", "ggggg", "hhhhh",
-				"jjjjj", "kkkkk", "lllll", "mmmmm"}[p])
+			pod := fmt.Sprintf("web%d-7d4b9c6f5d-%s", n, []string{
+				"bbbbb", "ccccc", "ddddd", "fffff", "ggggg", "hhhhh",
+				"jjjjj", "kkkkk", "lllll", "mmmmm",
+			}[p])
 			all = append(all, scrapes(rate(0.01*float64(p+1)), "__name__", "container_cpu_usage_seconds_total",
 				"namespace", "shop", "pod", pod, "container", "app"),
-				owned("shop", pod, "ReplicaSet", fmt.Sprintf("web%d-7d4b9c6f5d", n)))
+				owned(pod, "ReplicaSet", fmt.Sprintf("web%d-7d4b9c6f5d", n)))
 		}
 		all = append(all, scrapes(one, "__name__", "kube_replicaset_owner", "namespace", "shop", "replicaset",
 			fmt.Sprintf("web%d-7d4b9c6f5d", n), "owner_kind", "Deployment", "owner_name", fmt.Sprint("web", n)))

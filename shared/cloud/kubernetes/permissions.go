@@ -154,8 +154,8 @@ func (c *conn) reviewRule(ctx context.Context, a askedRule) (cloud.Permission, e
 }
 
 // RequiredActions are the rules of this package's calls ("patch deployments.apps", "patch deployments/scale.apps"), by
-// level of access. Each level includes the levels before it. Metrics is optional: it lets the cluster's own Prometheus be
-// asked.
+// level of access. Each level includes the levels before it. Metrics is optional: it lets the cluster's own Prometheus
+// be asked.
 type RequiredActions struct{ Discover, StartStop, Scale, Remediate, Metrics []string }
 
 // ListRequiredActions returns the rules of every registered kind, sorted and without duplicates. Customers make their

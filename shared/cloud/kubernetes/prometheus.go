@@ -71,6 +71,11 @@ var knownServers = []knownServer{
 	}, nil},
 }
 
+// selectsLabels reports whether a Service with the labels belongs to the program.
+func (k knownServer) selectsLabels(labels map[string]string) bool {
+	return slices.ContainsFunc(k.selectors, func(selector string) bool { return hasLabels(labels, selector) })
+}
+
 // hasLabels reports whether labels fulfil a selector of the form "a=b,c=d".
 func hasLabels(labels map[string]string, selector string) bool {
 	for one := range strings.SplitSeq(selector, ",") {
@@ -105,8 +110,7 @@ func servicesWithMetrics(all map[string][]service, through *apiClient) (out []pr
 	for _, known := range knownServers {
 		for _, ns := range sortedNamespaces(all) {
 			for _, s := range all[ns] {
-				at, ok := s.proxyPort()
-				if ok && slices.ContainsFunc(known.selectors, func(sel string) bool { return hasLabels(s.Labels, sel) }) {
+				if at, ok := s.proxyPort(); ok && known.selectsLabels(s.Labels) {
 					path := []string{"api", "v1", "namespaces", ns, "services", at, "proxy"}
 					out = append(out, promServer{
 						client: through, name: "the Service " + ns + "/" + s.Name,
@@ -150,7 +154,8 @@ func (c *cluster) prometheus(ctx context.Context) (*promServer, error) {
 	servers := servicesWithMetrics(found.value, c.patient)
 	for i := range servers[:min(len(servers), mostServers)] {
 		s := &servers[i]
-		if _, last = s.query(ctx, promQuery{expr: "vector(1)", at: promTime{c.clock.Now(), c.clock.Now(), time.Hour}}); last == nil {
+		now := promTime{c.clock.Now(), c.clock.Now(), time.Hour}
+		if _, last = s.query(ctx, promQuery{expr: "vector(1)", at: now}); last == nil {
 			c.prom = s
 			return s, nil
 		}
@@ -162,8 +167,8 @@ func (c *cluster) prometheus(ctx context.Context) (*promServer, error) {
 }
 
 func errWithoutPrometheus() error {
-	return cloud.ErrUnsupported("the cluster has no Service of a Prometheus, Thanos, VictoriaMetrics or Mimir that is " +
-		"known by its labels: install one, or name its address by credentials.prometheusURL of the account")
+	return cloud.ErrUnsupported("the cluster has no Service of a Prometheus, Thanos, VictoriaMetrics or Mimir that " +
+		"is known by its labels: install one, or name its address by credentials.prometheusURL of the account")
 }
 
 // openPrometheus prepares the client of the server that the account's settings name; nil if they name none. It makes

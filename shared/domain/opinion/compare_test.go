@@ -87,10 +87,12 @@ func TestJudge(t *testing.T) {
 			theirs("stop", "", 5), []Ours{isNot("resize", ReasonFalse)}, "only_they no_rule",
 		},
 		"an unknown rule before a false one": {
-			theirs("stop", "", 5), []Ours{isNot("stop", ReasonFalse), isNot("stop", ReasonUnknown)}, "only_they unknown stop",
+			theirs("stop", "", 5), []Ours{isNot("stop", ReasonFalse), isNot("stop", ReasonUnknown)},
+			"only_they unknown stop",
 		},
 		"a false rule of the action before one like it": {
-			theirs("stop", "", 5), []Ours{isNot("delete", ReasonUnknown), isNot("stop", ReasonFalse)}, "only_they false stop",
+			theirs("stop", "", 5), []Ours{isNot("delete", ReasonUnknown), isNot("stop", ReasonFalse)},
+			"only_they false stop",
 		},
 		"a rule that was switched off": {
 			theirs("delete", "", 5), []Ours{isNot("stop", ReasonOff)}, "only_they off stop",

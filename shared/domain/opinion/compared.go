@@ -163,7 +163,8 @@ func (s *Store) readComparison(ctx context.Context, org string, shards []int, be
 		if !there {
 			continue
 		}
-		from, p := len(out.All), packed{}
+		from := len(out.All)
+		var p packed
 		if out.All, p, err = unpackChunk(out.All, it); err != nil {
 			return out, err
 		}

@@ -71,9 +71,9 @@ func settingsProblem(r *rule.Rule, of *cloud.KindChange) string {
 	return ""
 }
 
-// askedValues returns the settings whose values the request must give: those with a formula whose value the evidence does
-// not have, those that the rule leaves open, and those of a metric that the condition does not read, so that no evidence
-// has it.
+// askedValues returns the settings whose values the request must give: those with a formula whose value the evidence
+// does not have, those that the rule leaves open, and those of a metric that the condition does not read, so that no
+// evidence has it.
 func askedValues(r *rule.Rule) []string {
 	var out []string
 	for _, s := range r.Target.Settings {

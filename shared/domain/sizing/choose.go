@@ -86,7 +86,7 @@ func (c *Catalogue) choose(q *Question, present *offer, now money.Amount, out *C
 		prefix, _, suffix = cutAffixes(q.Class)
 	}
 	for _, o := range c.kin[present.kinship] {
-		if o == present || !o.runsAs(present) || !q.isOpen(c.provider, o, present) || !out.Need.holdsMachine(o) {
+		if !q.isCandidate(c.provider, o, present) || !out.Need.holdsMachine(o) {
 			continue
 		}
 		usd, offered := q.Price(prefix + o.name + suffix)
@@ -100,6 +100,11 @@ func (c *Catalogue) choose(q *Question, present *offer, now money.Amount, out *C
 			out.Class, out.Size, out.USD, out.Why, least = prefix+o.name+suffix, o.MachineSize, usd, Known, usd
 		}
 	}
+}
+
+// isCandidate reports whether a type can run what runs on the present one.
+func (q *Question) isCandidate(provider string, o, present *offer) bool {
+	return o != present && o.runsAs(present) && q.isOpen(provider, o, present)
 }
 
 // twentieth is the divisor of a price that gives 5 % of it.

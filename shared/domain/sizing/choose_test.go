@@ -128,7 +128,9 @@ func TestChoose_BurstableTypesHoldTheAverageAllTheTime(t *testing.T) {
 
 func TestChoose_AzureAndGoogleHaveLimitsByRule(t *testing.T) {
 	azure := func(name string, vcpu, gib float64) cloud.MachineSize {
-		return cloud.MachineSize{Name: name, VCPU: vcpu, GiB: gib, IOPS: vcpu * 1600, MiBps: vcpu * 24, Disks: vcpu * 2, NICs: 2}
+		return cloud.MachineSize{
+			Name: name, VCPU: vcpu, GiB: gib, IOPS: vcpu * 1600, MiBps: vcpu * 24, Disks: vcpu * 2, NICs: 2,
+		}
 	}
 	google := func(name string, vcpu, gib float64, zones ...string) cloud.MachineSize {
 		return cloud.MachineSize{Name: name, VCPU: vcpu, GiB: gib, Disks: 128, Zones: zones}

@@ -3,6 +3,7 @@ package settings
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"os"
 	"os/exec"
 	"testing"
@@ -99,9 +100,7 @@ func joined(at, path string) string {
 
 func model(c call, v *value) modelled {
 	m := modelled{Op: c.op, HTTP: c.http, Params: map[string]any{}}
-	for path, to := range c.in {
-		m.Params[path] = to
-	}
+	maps.Copy(m.Params, c.in)
 	if v != nil && v.Write != "" {
 		kind := "text"
 		switch {

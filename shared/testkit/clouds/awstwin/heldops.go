@@ -141,14 +141,16 @@ var heldDatabases = map[string]heldOp{
 		},
 	},
 	"redshift:ModifyCluster": {
-		on: "redshift:DescribeClusters", is: map[string]string{"ClusterIdentifier": heldWarehouse + "ClusterIdentifier"},
+		on: "redshift:DescribeClusters",
+		is: map[string]string{"ClusterIdentifier": heldWarehouse + "ClusterIdentifier"},
 		sets: map[string]string{
 			"ManualSnapshotRetentionPeriod": heldWarehouse + "ManualSnapshotRetentionPeriod",
 			"Encrypted":                     heldWarehouse + "Encrypted",
 		},
 	},
 	"redshift:ResizeCluster": {
-		on: "redshift:DescribeClusters", is: map[string]string{"ClusterIdentifier": heldWarehouse + "ClusterIdentifier"},
+		on: "redshift:DescribeClusters",
+		is: map[string]string{"ClusterIdentifier": heldWarehouse + "ClusterIdentifier"},
 		sets: map[string]string{"NumberOfNodes": heldWarehouse + "NumberOfNodes"}, ignores: []string{"Classic"},
 	},
 	"redshift-serverless:UpdateWorkgroup": {
@@ -171,7 +173,8 @@ const (
 
 	heldServerless = "ServerlessV2ScalingConfiguration."
 	heldWarehouse  = "Clusters.Cluster."
-	heldShares     = "DBSnapshotAttributesResult.DBSnapshotAttributes.DBSnapshotAttribute.AttributeValues.AttributeValue"
+	heldShares     = "DBSnapshotAttributesResult.DBSnapshotAttributes.DBSnapshotAttribute.AttributeValues." +
+		"AttributeValue"
 )
 
 var heldRetention = heldOp{

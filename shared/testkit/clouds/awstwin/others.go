@@ -97,8 +97,7 @@ func (c *Cloud) describeVolumes(q request) (any, *failure) {
 		nodes = append(nodes,
 			newElement("item", newText("volumeId", v.ID), newText("size", strconv.Itoa(v.SizeGB)),
 				newText("status", state),
-				newText("volumeType", v.Type), newText("iops", strconv.Itoa(v.iops())),
-				v.throughput(),
+				newText("volumeType", v.Type), v.iops(), v.throughput(),
 				newText("encrypted", "true"), newText("createTime", at),
 				newText("availabilityZone", v.Region+"a"), newItems("attachmentSet", "item", attachments),
 				newItems("tagSet", "item", tagNodes(v.Tags))))
@@ -107,11 +106,18 @@ func (c *Cloud) describeVolumes(q request) (any, *failure) {
 }
 
 // iops returns the operations a second: those that were set, or the usual ones.
-func (v Volume) iops() int { return cmp.Or(v.IOPS, 3000) }
+func (v Volume) iops() node {
+	if v.isMagnetic() {
+		return newElement("zNone") // AWS names them of solid state alone
+	}
+	return newText("iops", strconv.Itoa(cmp.Or(v.IOPS, 3000)))
+}
+
+func (v Volume) isMagnetic() bool { return slices.Contains([]string{"sc1", "st1", "standard"}, v.Type) }
 
 // throughput returns the throughput that was set, or the usual one.
 func (v Volume) throughput() node {
-	if v.Throughput == 0 && v.Type == "gp2" && v.IOPS > 0 {
+	if v.isMagnetic() || v.Throughput == 0 && v.Type == "gp2" && v.IOPS > 0 {
 		return newElement("zNone") // AWS names it of gp3 alone
 	}
 	return newText("throughput", strconv.Itoa(cmp.Or(v.Throughput, 125)))

@@ -14,12 +14,6 @@ func (c *Cloud) handlerOf(q request) (answer, *failure) {
 		return of()
 	}
 	switch {
-	case strings.HasPrefix(q.op, "entra:"):
-		return c.answerEntra(q)
-	case strings.HasPrefix(q.op, "Microsoft.ResourceGraph/"):
-		return c.answerGraph(q)
-	case q.op == "Microsoft.Insights/metrics/read":
-		return c.answerMetrics(q)
 	case q.path == "/subscriptions":
 		return okAnswer(c.subscriptions())
 	case !strings.HasPrefix(q.path, base):
@@ -44,8 +38,17 @@ func (c *Cloud) handlerOf(q request) (answer, *failure) {
 	return c.inResource(q)
 }
 
-// besideResources finds who answers for management groups, for storage and for costs.
+// besideResources finds who answers for tokens, for the Resource Graph, for metrics, for management groups, for storage
+// and for costs.
 func (c *Cloud) besideResources(q request) (func() (answer, *failure), bool) {
+	switch {
+	case strings.HasPrefix(q.op, "entra:"):
+		return func() (answer, *failure) { return c.answerEntra(q) }, true
+	case strings.HasPrefix(q.op, "Microsoft.ResourceGraph/"):
+		return func() (answer, *failure) { return c.answerGraph(q) }, true
+	case q.op == "Microsoft.Insights/metrics/read":
+		return func() (answer, *failure) { return c.answerMetrics(q) }, true
+	}
 	if of, known := c.organisationHandler(q); known {
 		return of, true
 	}

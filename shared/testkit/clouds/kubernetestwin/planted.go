@@ -104,7 +104,7 @@ func soundWorkload(ns, name string, replicas int, labels fields) fields {
 
 // PlantWorkload adds a sound workload with two replicas, these requests, and limits of 8 cores and 8 GiB. It returns
 // "ns/name".
-func (c *Cluster) PlantWorkload(resource, ns, name, cpu, memory string) string { //nolint:revive // what, where, requests
+func (c *Cluster) PlantWorkload(resource, ns, name, cpu, memory string) string { //nolint:revive // what, where, needs
 	w := soundWorkload(ns, name, 2, fields{"env": "prod"})
 	containerOf(w)["resources"] = fields{
 		"requests": fields{"cpu": cpu, "memory": memory}, "limits": fields{"cpu": "8", "memory": "8Gi"},

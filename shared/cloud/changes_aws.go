@@ -9,8 +9,8 @@ func awsChanges() []KindChange {
 			Undo:  "ec2:ModifyVolume sets the values before, 6 hours after the change at the earliest",
 			Holds: []string{"data_volume"},
 			Needs: []string{
-				"ec2:DescribeInstances", "ec2:DescribeSnapshots", "ec2:DescribeVolumes", "ec2:DescribeVolumesModifications",
-				"ec2:ModifyVolume",
+				"ec2:DescribeInstances", "ec2:DescribeSnapshots", "ec2:DescribeVolumes",
+				"ec2:DescribeVolumesModifications", "ec2:ModifyVolume",
 			},
 		},
 		{

@@ -28,8 +28,8 @@ func machineCases(set func(...string) cloud.Values) []settingCase {
 		"WorkerType":"G.1X","NumberOfWorkers":10,"ExecutionClass":"STANDARD","CreatedOn":1}}`}
 	machine := map[string]string{"ec2:DescribeInstances": `{"reservationSet":[{"instancesSet":[{"instanceId":"i-1",
 		"monitoring":{"state":"enabled"}}]}]}`}
-	const etl, resize, data, repo, logs = "glue:job/etl", "lambda:function:resize", "elasticfilesystem:file-system/fs-1",
-		"ecr:repository/team/api", "logs:log-group:/aws/lambda/a:*"
+	const etl, resize, data, repo, logs = "glue:job/etl", "lambda:function:resize",
+		"elasticfilesystem:file-system/fs-1", "ecr:repository/team/api", "logs:log-group:/aws/lambda/a:*"
 	return []settingCase{
 		{
 			"aws-ebs-snapshot", cloud.Guard, "ec2:snapshot/snap-1", map[string]string{
@@ -61,7 +61,10 @@ func machineCases(set func(...string) cloud.Values) []settingCase {
 			"aws-ecr", cloud.Guard, repo, repository, set("scan_on_push", "true"), "scan_on_push:false",
 			"scan_on_push:true",
 		},
-		{"aws-ecr", cloud.SetLifecycle, repo, repository, set("lifecycle", "true"), "lifecycle:false", "lifecycle:true"},
+		{
+			"aws-ecr", cloud.SetLifecycle, repo, repository, set("lifecycle", "true"), "lifecycle:false",
+			"lifecycle:true",
+		},
 		{
 			"aws-log-group", cloud.SetLifecycle, logs, group(""), set("retention_days", "30"), "retention_days:0",
 			"retention_days:30",

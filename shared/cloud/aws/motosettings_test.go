@@ -124,6 +124,9 @@ func (s seeder) machinesToChange() []motoChange {
 		{cloud.AWSAurora, cloud.ChangeStorage, cluster, cloud.Values{"storage_type": "aurora-iopt1"}},
 		{"aws-rds-snapshot", cloud.Delete, copied, nil},
 		{"aws-cloudwatch-alarm", cloud.Delete, at("cloudwatch", "alarm:cpu of web"), nil},
-		{"aws-efs", cloud.SetLifecycle, at("elasticfilesystem", "file-system/"+files), cloud.Values{"lifecycle": "true"}},
+		{
+			"aws-efs", cloud.SetLifecycle, at("elasticfilesystem", "file-system/"+files),
+			cloud.Values{"lifecycle": "true"},
+		},
 	}
 }

@@ -28,7 +28,8 @@ func removalCases() []removalCase {
 		},
 		{
 			unused("aws-nat", "ec2:natgateway/nat-1", map[string]string{
-				"ec2:DescribeNatGateways": `{"natGatewaySet":[{"natGatewayId":"nat-1","state":"available","tagSet":[]}]}`,
+				"ec2:DescribeNatGateways": `{"natGatewaySet":[{"natGatewayId":"nat-1","state":"available",
+					"tagSet":[]}]}`,
 				"ec2:DescribeRouteTables": `{"routeTableSet":[]}`,
 			}), "ec2:DescribeRouteTables", `{"routeTableSet":[{"routeTableId":"rtb-1"}]}`, "route table rtb-1",
 		},

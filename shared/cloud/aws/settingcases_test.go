@@ -99,8 +99,8 @@ func moreCases(set func(...string) cloud.Values) []settingCase {
 			}, set("public", "false"), "public:true", "public:false",
 		},
 		{
-			cloud.AWSRedshift, cloud.SetLifecycle, "redshift:namespace:0f0f", warehouse, set("manual_snapshot_days", "90"),
-			"manual_snapshot_days:-1", "manual_snapshot_days:90",
+			cloud.AWSRedshift, cloud.SetLifecycle, "redshift:namespace:0f0f", warehouse,
+			set("manual_snapshot_days", "90"), "manual_snapshot_days:-1", "manual_snapshot_days:90",
 		},
 		{
 			cloud.AWSRedshift, cloud.Guard, "redshift:namespace:0f0f", warehouse, set("encrypted", "true"),

@@ -26,9 +26,11 @@ const described = `<item><instanceType>m6i.large</instanceType><currentGeneratio
 func TestSizes_HaveTheLimitsThatHoldAllTheTime(t *testing.T) {
 	tw, c := connect(t)
 	tw.Tell("ec2:DescribeInstanceTypes", `<instanceTypeSet>`+described+
-		`<item><instanceType>t4g.micro</instanceType><burstablePerformanceSupported>true</burstablePerformanceSupported>`+
+		`<item><instanceType>t4g.micro</instanceType>`+
+		`<burstablePerformanceSupported>true</burstablePerformanceSupported>`+
 		`<processorInfo><supportedArchitectures><item>arm64</item></supportedArchitectures></processorInfo>`+
-		`<vCpuInfo><defaultVCpus>2</defaultVCpus></vCpuInfo><memoryInfo><sizeInMiB>1024</sizeInMiB></memoryInfo></item>`+
+		`<vCpuInfo><defaultVCpus>2</defaultVCpus></vCpuInfo>`+
+		`<memoryInfo><sizeInMiB>1024</sizeInMiB></memoryInfo></item>`+
 		`<item><instanceType>m1.old</instanceType><currentGeneration>false</currentGeneration></item>`+
 		`</instanceTypeSet>`)
 	got, err := c.(cloud.Sizer).Sizes(t.Context(), region)
@@ -49,7 +51,8 @@ func TestSizes_HaveTheLimitsThatHoldAllTheTime(t *testing.T) {
 func TestSizes_AreRefusedWithTheNameOfThePermission(t *testing.T) {
 	tw, c := connect(t)
 	tw.AddFault(awstwin.Fault{
-		Op: "ec2:DescribeInstanceTypes", Code: "UnauthorizedOperation", Message: "not authorized", Status: 403, Times: -1,
+		Op: "ec2:DescribeInstanceTypes", Code: "UnauthorizedOperation", Message: "not authorized", Status: 403,
+		Times: -1,
 	})
 	if _, err := c.(cloud.Sizer).Sizes(t.Context(), region); cloud.ClassOf(err) != cloud.Denied {
 		t.Errorf("without the permission: %v", err)

@@ -72,7 +72,8 @@ func (k *change) Complete(ctx context.Context, d cloud.Description, want cloud.V
 		case !known:
 			return nil, nil, cloud.ErrInvalid("%.40q is no value that %s sets", name, k.of.Call)
 		case d.Values[name] == "" && !v.empty:
-			return nil, nil, cloud.ErrUnsupported("AWS does not state its present %s, so it could not be set back", name)
+			return nil, nil, cloud.ErrUnsupported("AWS does not state its present %s, so it could not be set back",
+				name)
 		}
 		text, err := v.complete(want[name], d.Values[name])
 		if err != nil {

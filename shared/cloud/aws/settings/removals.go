@@ -69,8 +69,8 @@ func networkRemovals() []removal {
 					field: "groupId", what: "group",
 				},
 				{
-					by: filtered("ec2:DescribeSecurityGroups", "egress.ip-permission.group-id"), at: "securityGroupInfo",
-					field: "groupId", what: "group",
+					by: filtered("ec2:DescribeSecurityGroups", "egress.ip-permission.group-id"),
+					at: "securityGroupInfo", field: "groupId", what: "group",
 				},
 			},
 			locks:  []lock{{"groupName", "default", "a network always has its default group"}},

@@ -64,12 +64,14 @@ func storageKinds() []kind {
 			values: []value{
 				setBy(call{op: "ecr:PutImageScanningConfiguration", in: params{"repositoryName": "{name}"}},
 					flag("scan_on_push", scanning, scanning)),
-				limited(value{Value: text("lifecycle", "lifecyclePolicyText", ""), present: true, calls: map[string]call{
-					"true": {op: "ecr:PutLifecyclePolicy", in: params{
-						"repositoryName": "{name}", "lifecyclePolicyText": oldUntagged,
-					}},
-					"false": {op: "ecr:DeleteLifecyclePolicy", in: params{"repositoryName": "{name}"}},
-				}}, "images without a tag that are older than 30 days are deleted for good, within 24 hours"),
+				limited(value{
+					Value: text("lifecycle", "lifecyclePolicyText", ""), present: true, calls: map[string]call{
+						"true": {op: "ecr:PutLifecyclePolicy", in: params{
+							"repositoryName": "{name}", "lifecyclePolicyText": oldUntagged,
+						}},
+						"false": {op: "ecr:DeleteLifecyclePolicy", in: params{"repositoryName": "{name}"}},
+					},
+				}, "images without a tag that are older than 30 days are deleted for good, within 24 hours"),
 			},
 		},
 		{

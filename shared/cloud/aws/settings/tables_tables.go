@@ -38,18 +38,15 @@ func tableKinds() []kind {
 					"ProvisionedThroughput.ReadCapacityUnits")), fewerUnits),
 				setBy(named(units), number("wcu", "ProvisionedThroughput.WriteCapacityUnits",
 					"ProvisionedThroughput.WriteCapacityUnits")),
-				limited(switched(or(text("billing_mode", "BillingModeSummary.BillingMode", "BillingMode"), "PROVISIONED"),
-					map[string]call{
-						"PAY_PER_REQUEST": named(call{
-							op: update.op,
-							in: params{"BillingMode": "PAY_PER_REQUEST"},
-						}),
-						"PROVISIONED": named(call{op: update.op, in: params{
-							"BillingMode": "PROVISIONED",
-							"ProvisionedThroughput.ReadCapacityUnits":  "{was.ProvisionedThroughput.ReadCapacityUnits}",
-							"ProvisionedThroughput.WriteCapacityUnits": "{was.ProvisionedThroughput.WriteCapacityUnits}",
-						}}),
-					}), "AWS limits how often a table is switched to on-demand in 24 hours"),
+				limited(switched(or(text("billing_mode", "BillingModeSummary.BillingMode", "BillingMode"),
+					"PROVISIONED"), map[string]call{
+					"PAY_PER_REQUEST": named(call{op: update.op, in: params{"BillingMode": "PAY_PER_REQUEST"}}),
+					"PROVISIONED": named(call{op: update.op, in: params{
+						"BillingMode": "PROVISIONED",
+						"ProvisionedThroughput.ReadCapacityUnits":  "{was.ProvisionedThroughput.ReadCapacityUnits}",
+						"ProvisionedThroughput.WriteCapacityUnits": "{was.ProvisionedThroughput.WriteCapacityUnits}",
+					}}),
+				}), "AWS limits how often a table is switched to on-demand in 24 hours"),
 				switched(words(text("pitr", "PointInTimeRecoveryDescription.PointInTimeRecoveryStatus", ""), "ENABLED",
 					"DISABLED"), map[string]call{"true": backups(true), "false": backups(false)}),
 			},

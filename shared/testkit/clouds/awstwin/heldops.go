@@ -149,8 +149,8 @@ var heldDatabases = map[string]heldOp{
 		},
 	},
 	"redshift:ResizeCluster": {
-		on: "redshift:DescribeClusters",
-		is: map[string]string{"ClusterIdentifier": heldWarehouse + "ClusterIdentifier"},
+		on:   "redshift:DescribeClusters",
+		is:   map[string]string{"ClusterIdentifier": heldWarehouse + "ClusterIdentifier"},
 		sets: map[string]string{"NumberOfNodes": heldWarehouse + "NumberOfNodes"}, ignores: []string{"Classic"},
 	},
 	"redshift-serverless:UpdateWorkgroup": {

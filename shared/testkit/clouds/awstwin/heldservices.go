@@ -56,7 +56,8 @@ const heldGroup = "ReplicationGroups.ReplicationGroup."
 
 var heldServices = map[string]heldOp{
 	"elasticfilesystem:UpdateFileSystem": {
-		on: "elasticfilesystem:DescribeFileSystems", is: map[string]string{"FileSystemId": "FileSystems[].FileSystemId"},
+		on: "elasticfilesystem:DescribeFileSystems",
+		is: map[string]string{"FileSystemId": "FileSystems[].FileSystemId"},
 		sets: map[string]string{
 			"ThroughputMode":               "FileSystems[].ThroughputMode",
 			"ProvisionedThroughputInMibps": "FileSystems[].ProvisionedThroughputInMibps",

@@ -105,7 +105,8 @@ func TestOpinions_ShowBothSidesAndTheReason(t *testing.T) {
 	if it := by["i-1"]; it.Difference == nil || it.Difference.Ours != "stop" || it.Difference.Theirs != "resize" {
 		t.Errorf("differs: %+v", it)
 	}
-	if it := by["account"]; it.Reason.Reason != "unknown" || *it.Reason.Fact != "res.cover" || it.RecommendationID != nil {
+	if it := by["account"]; it.Reason.Reason != "unknown" || *it.Reason.Fact != "res.cover" ||
+		it.RecommendationID != nil {
 		t.Errorf("of the account: %+v", it)
 	}
 	d := apitest.Data[RecommendationDetail](f.Call(ada, "GET /recommendations/"+f.recs[0]).AtMost(6))

@@ -60,7 +60,8 @@ func TestEvaluate_ComparesTheProvidersOpinions(t *testing.T) {
 	unread.Facts.Miss("ec2:DescribeVolumes: AccessDenied", "attachment_count")
 	used := f.volume("vol-used", 0)
 	used.Facts["instance_state"] = "stopped"
-	f.discover("aws-ebs", f.volume("vol-agree", 30), f.volume("vol-cheap", 30), f.volume("vol-resize", 30), used, unread)
+	f.discover("aws-ebs", f.volume("vol-agree", 30), f.volume("vol-cheap", 30), f.volume("vol-resize", 30), used,
+		unread)
 	f.bill(map[string]string{"vol-agree": "0.5", "vol-cheap": "0.5", "vol-resize": "0.5", "vol-used": "0.5"})
 	f.opine("vol-agree delete 15", "vol-cheap delete 99", "vol-resize resize 15", "vol-used delete 15",
 		"vol-unread delete 15", "vol-gone delete 15")

@@ -122,7 +122,8 @@ func (s *subject) targetOf(r *rule.Rule) (pricing.Resource, bool) {
 	return out, changed
 }
 
-// settingValue returns the text of a setting that the rule itself, a fact or the measured use names, or a formula finds.
+// settingValue returns the text of a setting that the rule itself, a fact or the measured use names, or a formula
+// finds.
 func (s *subject) settingValue(r *rule.Rule, set rule.Setting) (string, bool) {
 	switch {
 	case set.Op != "=":

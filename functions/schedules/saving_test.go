@@ -55,7 +55,6 @@ func TestPreview_ExpectsTheSavingUntilTheNextStart(t *testing.T) {
 	f.Equal("without a price", fmt.Sprint(p.WithoutRate, " ", p.SavingNote),
 		"1 expectedSavingUSD leaves out 1 of 3 resources, whose price is not known")
 	f.Equal("until the end", savings(f.readPreview(s.ID, friday+"&to=2026-03-13T20:30:00Z")), "1.00: stop 1.00")
-
 }
 
 func TestPreview_AStoppedResourceSavesNothingUntilItWasStarted(t *testing.T) {

@@ -31,8 +31,8 @@ type Metric struct {
 	When             string // the condition on facts under which the metric is collected: "storage_type=io1|io2"
 }
 
-// IsShare reports whether a metric is a share of a whole, in percent or from 0 to 1. The CPU of objects in clusters is in
-// cores, so it says nothing of the load without their size.
+// IsShare reports whether a metric is a share of a whole, in percent or from 0 to 1. The CPU of objects in clusters is
+// in cores, so it says nothing of the load without their size.
 func (m *Metric) IsShare() bool { return m.Unit == "%" || strings.HasPrefix(m.Unit, "0..1") }
 
 // Measure is a time series of a resource at its provider: "AWS/EC2", "CPUUtilization", "Maximum". Metric may end in a

@@ -22,8 +22,8 @@ const (
 	UseMbps    = "use_mbps_p99"  // Mbit/s of the network, in both directions
 )
 
-// UseMetricsOf lists the metrics of use of a type; none for a type whose size is not chosen. Callers must not change the
-// list.
+// UseMetricsOf lists the metrics of use of a type; none for a type whose size is not chosen. Callers must not change
+// the list.
 func UseMetricsOf(kind string) []Metric { return readUseMetrics()[kind] }
 
 // FineMetricsOf lists the metrics of a type that a confirmation may ask for.

@@ -11,19 +11,12 @@ import (
 // their requests, by their load; those with planted waste a fifth of their memory. It returns false for a measure that
 // the object does not have: nothing restarts, and there are no accelerators and autoscalers.
 func (s *settings) clusterValue(n node, m cloud.Measure, load float64, period time.Duration) (float64, bool) {
-	cores, memory := s.podRequests(n)
 	has := func(word string) bool { return strings.Contains(m.Metric, word) }
 	switch {
 	case m.Statistic == "count":
 		return max(period.Minutes()/5, 1), true
-	case has("container_cpu_usage") && kinds[n.kind].Type == cloud.KubernetesNamespace:
-		return namespaceCores * load, true
-	case has("container_cpu_usage"):
-		return cores * load, true
-	case has("working_set") && s.drawnOf(n).unused:
-		return memory * (1 << 30) * (0.15 + 0.05*load), true
-	case has("working_set"):
-		return memory * (1 << 30) * (0.6 + 0.3*load), true
+	case has("container_cpu_usage"), has("working_set"):
+		return s.usedOf(n, has("working_set"), load), true
 	case has("network") && load <= 0.03: // health checks alone
 		return 100, true
 	case has("network"):
@@ -36,6 +29,20 @@ func (s *settings) clusterValue(n node, m cloud.Measure, load float64, period ti
 		return s.requestedOf(n), true
 	}
 	return 0, false
+}
+
+// usedOf returns the memory of an object in bytes, or the cores that it uses.
+func (s *settings) usedOf(n node, memory bool, load float64) float64 {
+	cores, gibibytes := s.podRequests(n)
+	switch {
+	case memory && s.drawnOf(n).unused:
+		return gibibytes * (1 << 30) * (0.15 + 0.05*load)
+	case memory:
+		return gibibytes * (1 << 30) * (0.6 + 0.3*load)
+	case kinds[n.kind].Type == cloud.KubernetesNamespace:
+		return namespaceCores * load
+	}
+	return cores * load
 }
 
 // namespaceCores are the cores that the pods of a namespace request.

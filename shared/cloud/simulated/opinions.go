@@ -28,11 +28,11 @@ func (c *conn) ReadOpinions(ctx context.Context, r cloud.OpinionRequest, take fu
 		return c.world.readHistory(ctx, func(h history) { c.takeOpinions(h, taker) })
 	})
 	out.Calls, out.Cut = 1, taker.IsCut()
-	if cloud.ClassOf(err) == cloud.Denied && err != nil {
-		out.State, out.Message = cloud.OpinionsDenied, "grant "+call.op+" to the credentials: "+err.Error()
-		return out, nil
+	if err == nil || cloud.ClassOf(err) != cloud.Denied {
+		return out, err
 	}
-	return out, err
+	out.State, out.Message = cloud.OpinionsDenied, "grant "+call.op+" to the credentials: "+err.Error()
+	return out, nil //nolint:nilerr // the answer says that it was denied
 }
 
 // takeOpinions passes the opinions about all nodes.
@@ -65,17 +65,24 @@ func (c *conn) opinionOn(n node, h history) (cloud.Opinion, bool) {
 		out.Saving = new(money.FromScaled(int64(500+c.drawProperty(n, asSize)%20_000), 2))
 	}
 	unused := r.Facts["attachment_count"] == 0.0 || r.Facts["association_id"] == ""
-	switch {
-	case r.Status != cloud.Running && !unused || draw == 0:
+	if r.Status != cloud.Running && !unused || draw == 0 {
 		return out, false
+	}
+	return c.advise(out, n, unused)
+}
+
+// advise adds to an opinion what it recommends, if anything.
+func (c *conn) advise(out cloud.Opinion, n node, unused bool) (cloud.Opinion, bool) {
+	draw := c.drawProperty(n, asOpinion) % 10
+	switch {
 	case unused:
 		out.Action, out.Native, out.Recommended = cloud.OpinionDelete, "Delete", "Delete what nothing uses"
 	case c.patternOf(n) == idle && draw < 6:
 		out.Action, out.Native, out.Recommended = cloud.OpinionStop, "Stop", "Stop the idle resource"
 	case c.patternOf(n) == idle || draw == 1:
 		out.Action, out.Native = cloud.OpinionResize, "Rightsize"
-		out.Target = smallerClass(r.InstanceType)
-		out.Recommended = fmt.Sprintf("Change %s to %s", r.InstanceType, out.Target)
+		out.Target = smallerClass(out.Current)
+		out.Recommended = fmt.Sprintf("Change %s to %s", out.Current, out.Target)
 	default:
 		return out, false
 	}

@@ -143,7 +143,8 @@ func indexedResource(syms *index.Symbols, r index.Row, status cloud.Status) Inde
 		Region: r.Word(index.RegionRef), Zone: r.Word(index.ZoneRef), Class: r.Word(index.InstanceRef),
 		CloudAccountID: r.Word(index.AccountRef),
 		ParentUID:      r.Word(index.ParentRef), Status: status, Facts: facts,
-		DiscoveredAt: ulid.Time(r.ID().Time()).UTC(), Capacity: newCapacity(syms, capacity), StatusAt: timeOfMicros(r.Time(index.StatusTime)),
+		DiscoveredAt: ulid.Time(r.ID().Time()).UTC(), Capacity: newCapacity(syms, capacity),
+		StatusAt:  timeOfMicros(r.Time(index.StatusTime)),
 		ChangedAt: timeOfMicros(r.Time(index.ContentTime)), id: r.ID(),
 	}
 }

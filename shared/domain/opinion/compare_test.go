@@ -54,7 +54,8 @@ func TestJudge(t *testing.T) {
 			theirs("stop", "", -50), []Ours{isTrue("stop", "", 90)}, "differs stop savingsUSD 90.00 -50.00",
 		},
 		"another size differs before another saving": {
-			theirs("resize", "m5.large", 1), []Ours{isTrue("resize", "m5.xlarge", 90)},
+			theirs("resize", "m5.large", 1),
+			[]Ours{isTrue("resize", "m5.xlarge", 90)},
 			"differs resize target m5.xlarge m5.large",
 		},
 		"sizes are compared without regard to case": {
@@ -70,14 +71,16 @@ func TestJudge(t *testing.T) {
 			theirs("resize", "", 5), []Ours{isTrue("delete", "", 500), isTrue("resize", "", 5)}, "agree resize",
 		},
 		"an action that ends the use before a resize": {
-			theirs("stop", "", 5), []Ours{isTrue("resize", "", 500), isTrue("delete", "", 5)},
+			theirs("stop", "", 5),
+			[]Ours{isTrue("resize", "", 500), isTrue("delete", "", 5)},
 			"differs delete action delete stop",
 		},
 		"another action differs": {
 			theirs("stop", "", 5), []Ours{isTrue("resize", "", 5)}, "differs resize action resize stop",
 		},
 		"of several the one that saves most": {
-			theirs("commit", "", 5), []Ours{isTrue("resize", "", 5), isTrue("stop", "", 6)},
+			theirs("commit", "", 5),
+			[]Ours{isTrue("resize", "", 5), isTrue("stop", "", 6)},
 			"differs stop action stop commit",
 		},
 		"no rule": {
@@ -87,11 +90,13 @@ func TestJudge(t *testing.T) {
 			theirs("stop", "", 5), []Ours{isNot("resize", ReasonFalse)}, "only_they no_rule",
 		},
 		"an unknown rule before a false one": {
-			theirs("stop", "", 5), []Ours{isNot("stop", ReasonFalse), isNot("stop", ReasonUnknown)},
+			theirs("stop", "", 5),
+			[]Ours{isNot("stop", ReasonFalse), isNot("stop", ReasonUnknown)},
 			"only_they unknown stop",
 		},
 		"a false rule of the action before one like it": {
-			theirs("stop", "", 5), []Ours{isNot("delete", ReasonUnknown), isNot("stop", ReasonFalse)},
+			theirs("stop", "", 5),
+			[]Ours{isNot("delete", ReasonUnknown), isNot("stop", ReasonFalse)},
 			"only_they false stop",
 		},
 		"a rule that was switched off": {

@@ -23,7 +23,8 @@ func TestValuesOf_TakesTheRulesTheEvidencesAndTheRequestsValues(t *testing.T) {
 		Thresholds: map[string]any{"days": 7},
 	}
 	got, err := ValuesOf(r, seen, map[string]string{"larger": "m5.2xlarge"})
-	want := "map[class:m5.large days:7 iops:1201 larger:m5.2xlarge newer:m7i.large throughput_mibps:@carried volume_type:gp3]"
+	want := "map[class:m5.large days:7 iops:1201 larger:m5.2xlarge newer:m7i.large throughput_mibps:@carried " +
+		"volume_type:gp3]"
 	if fmt.Sprint(got) != want || err != nil {
 		t.Error(got, err)
 	}

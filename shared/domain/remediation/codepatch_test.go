@@ -28,12 +28,14 @@ func TestNewPatch_IsInTheFormOfItsTool(t *testing.T) {
 				"        \"VolumeType\": \"gp3\"\n      },\n      \"Type\": \"AWS::EC2::Volume\"\n    }\n  }\n}",
 		},
 		"Terraform": {
-			map[string]string{"Terraform": "true"}, gp3, "hcl",
+			map[string]string{"Terraform": "true"},
+			gp3, "hcl",
 			"resource \"aws_ebs_volume\" \"NAME\" { # vol-1\n  iops = 3000\n  type = \"gp3\"\n}\n",
 		},
 		"a block in a block, and other words": {
 			map[string]string{"goog-terraform-provisioned": "true"},
-			PatchSubject{Type: "gcp-cloudsql", UID: "q", Verb: "resize", After: map[string]string{"ha": "false"}}, "hcl",
+			PatchSubject{Type: "gcp-cloudsql", UID: "q", Verb: "resize", After: map[string]string{"ha": "false"}},
+			"hcl",
 			"resource \"google_sql_database_instance\" \"NAME\" { # q\n  settings {\n" +
 				"    availability_type = \"ZONAL\"\n  }\n}\n",
 		},
@@ -54,20 +56,26 @@ func TestNewPatch_IsInTheFormOfItsTool(t *testing.T) {
 			"yaml", "# kubernetes-deployment c/shop/deployments/web\nspec:\n  minReplicas: 1\n  replicas: 2\n",
 		},
 		"a removal": {
-			map[string]string{"terraform": "true"}, PatchSubject{Type: "aws-eip", UID: "eipalloc-1", Verb: "release"}, "text",
+			map[string]string{"terraform": "true"},
+			PatchSubject{Type: "aws-eip", UID: "eipalloc-1", Verb: "release"},
+			"text",
 			"In terraform, remove the block aws_eip (eipalloc-1). Take a snapshot first if its data is needed.",
 		},
 		"a tool without a form": {
-			map[string]string{"managed-by": "Pulumi", "pulumi:stack": "prod"}, gp3, "text",
+			map[string]string{"managed-by": "Pulumi", "pulumi:stack": "prod"},
+			gp3, "text",
 			"In pulumi (prod), set for aws-ebs vol-1: iops to 3000, volume_type to gp3.",
 		},
 		"a type without a name there": {
 			map[string]string{"aws:cloudformation:stack-name": "shop"},
-			PatchSubject{Type: "aws-x", UID: "x", Verb: "guard", After: map[string]string{"tls": "true"}}, "text",
+			PatchSubject{Type: "aws-x", UID: "x", Verb: "guard", After: map[string]string{"tls": "true"}},
+			"text",
 			"In cloudformation (shop), set for aws-x x: tls to true.",
 		},
 		"a stop": {
-			map[string]string{"terraform": "true"}, PatchSubject{Type: "aws-ec2", UID: "i-1", Verb: rule.VerbStop}, "text",
+			map[string]string{"terraform": "true"},
+			PatchSubject{Type: "aws-ec2", UID: "i-1", Verb: rule.VerbStop},
+			"text",
 			"In terraform, stop aws-ec2 i-1, or remove it.",
 		},
 	} {

@@ -141,7 +141,8 @@ func TestChoose_AzureAndGoogleHaveLimitsByRule(t *testing.T) {
 			azure("Standard_D2s_v6", 2, 8),
 		},
 		"gcp": {
-			google("n2-standard-2", 2, 8, "europe-west1-b"), google("n2-standard-4", 4, 16), google("e2-standard-2", 2, 8),
+			google("n2-standard-2", 2, 8, "europe-west1-b"), google("n2-standard-4", 4, 16),
+			google("e2-standard-2", 2, 8),
 			google("n2-standard-8", 8, 32), google("c3-standard-4", 4, 16), google("c3-standard-8", 8, 32),
 		},
 	}

@@ -21,8 +21,9 @@ func many(n int) []cloud.MachineSize {
 	for i := range out {
 		out[i] = cloud.MachineSize{
 			Name: fmt.Sprint("m", i, "i.large"), VCPU: float64(i%128 + 1), GiB: float64(i%512 + 1),
-			IOPS: float64(i * 37), MiBps: float64(i) * 1.19, Mbps: float64(i * 11), Hypervisor: "nitro", Drivers: []string{"nvme", "ena"},
-			Zones: []string{"eu-west-1a", "eu-west-1b"},
+			IOPS: float64(i * 37), MiBps: float64(i) * 1.19, Mbps: float64(i * 11), Hypervisor: "nitro",
+			Drivers: []string{"nvme", "ena"},
+			Zones:   []string{"eu-west-1a", "eu-west-1b"},
 		}
 	}
 	return out

@@ -15,9 +15,9 @@ import (
 // EventCost is the estimated extra cost of a plan.
 type EventCost struct {
 	Currency           string            `json:"currency" enum:"USD"`
-	EstimatedExtraCost *rest.Number      `json:"estimatedExtraCost" nullable:"true" doc:"Of the targets whose price is known; null when none is known"`
-	MaximumExtraCost   *rest.Number      `json:"maximumExtraCost" nullable:"true" doc:"With every target at its scaled maximum all the time; null when no price is known"`
-	Unpriced           int               `json:"unpriced" doc:"How many targets the costs leave out, because their price is not known"`
+	EstimatedExtraCost rest.Number       `json:"estimatedExtraCost" doc:"Of the targets whose price is known"`
+	MaximumExtraCost   rest.Number       `json:"maximumExtraCost" doc:"With every target at its scaled maximum all the time"`
+	Unpriced           int               `json:"unpriced" doc:"How many targets the costs leave out, because their price is not known; if it is all of them, the costs are not known"`
 	PerTarget          []EventTargetCost `json:"perTarget"`
 }
 
@@ -81,10 +81,9 @@ func (s *service) costOf(ctx context.Context, p *readiness.Plan, groups []group)
 		n := rest.NumberOf(a)
 		out.PerTarget[priced[i]].ExtraCost = &n
 	}
-	if out.Unpriced = len(groups) - len(priced); len(priced) > 0 || len(groups) == 0 {
-		estimated, maximum := rest.NumberOf(money.Sum(extra...).Round(cent)), rest.NumberOf(most.Round(cent))
-		out.EstimatedExtraCost, out.MaximumExtraCost = &estimated, &maximum
-	}
+	out.EstimatedExtraCost, out.MaximumExtraCost = rest.NumberOf(money.Sum(extra...).Round(cent)),
+		rest.NumberOf(most.Round(cent))
+	out.Unpriced = len(groups) - len(priced)
 	return out, nil
 }
 

@@ -129,11 +129,11 @@ func TestCost_IsExactAndSaysWhatHasNoPrice(t *testing.T) {
 	f.Equal("without a price", got.Unpriced, 1)
 }
 
-func TestCost_IsUnknownWithoutAnyPrice(t *testing.T) {
+func TestCost_SaysThatNoTargetHasAPrice(t *testing.T) {
 	f := newFixture(t)
 	p := f.createPlan("asp_web", "asp_api")
 	got := apitest.Data[EventCost](f.call("GET /event-readiness/" + p.ID + "/cost-estimate"))
-	if got.EstimatedExtraCost != nil || got.MaximumExtraCost != nil || got.Unpriced != 2 {
+	if got.Unpriced != len(got.PerTarget) || got.PerTarget[0].ExtraCost != nil || got.PerTarget[1].ExtraCost != nil {
 		t.Errorf("%+v", got)
 	}
 }

@@ -98,8 +98,10 @@ func awsMethods(o Organisation, policies []CloudPolicy) ([]Method, error) {
 			Credentials: []string{"accessKeyID", "secretAccessKey"},
 			Commands: []string{
 				"aws iam create-user --user-name " + RoleName,
-				"aws iam put-user-policy --user-name " + RoleName + " --policy-name " + policyName +
-					" --policy-document " + quote(full),
+				// a policy of its own: those inside of a user may have 2,048 characters
+				"aws iam attach-user-policy --user-name " + RoleName + " --policy-arn \"$(aws iam create-policy" +
+					" --policy-name " + policyName + " --policy-document " + quote(full) +
+					" --query Policy.Arn --output text)\"",
 				"aws iam create-access-key --user-name " + RoleName,
 			},
 		},

@@ -1,6 +1,8 @@
 package onboarding
 
 import (
+	"bytes"
+	"compress/gzip"
 	_ "embed"
 	"encoding/json"
 	"fmt"
@@ -16,9 +18,10 @@ const (
 )
 
 // The permissions that the code calls for, by provider. They are written by this package's tests, with -update, from
-// the lists beside the kinds, which only workers can link; a test fails while the two differ.
+// the lists beside the kinds, which only workers can link; a test fails while the two differ. It is compressed, because
+// the function may be 12 MB.
 //
-//go:embed permissions.json
+//go:embed permissions.json.gz
 var permissionsFile []byte
 
 // required are the permissions of one provider. Each level contains the one before. Organisation lists the additional
@@ -38,8 +41,12 @@ type required struct {
 
 var permissions = func() map[string]required {
 	var all map[string]required
-	if err := json.Unmarshal(permissionsFile, &all); err != nil {
-		panic("onboarding: permissions.json: " + err.Error())
+	z, err := gzip.NewReader(bytes.NewReader(permissionsFile))
+	if err == nil {
+		err = json.NewDecoder(z).Decode(&all)
+	}
+	if err != nil {
+		panic("onboarding: permissions.json.gz: " + err.Error())
 	}
 	return all
 }()

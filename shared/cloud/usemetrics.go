@@ -29,7 +29,17 @@ func UseMetricsOf(kind string) []Metric { return readUseMetrics()[kind] }
 // FineMetricsOf lists the metrics of a type that a confirmation may ask for.
 func FineMetricsOf(kind string) []Metric { return slices.Concat(MetricsOf(kind), UseMetricsOf(kind)) }
 
-var readUseMetrics = sync.OnceValue(func() map[string][]Metric { return parseMetrics(useTable) })
+// useMetrics is the table, when it was needed. A variable with an initial value would put the table into each program
+// that imports this package.
+var useMetrics struct {
+	once sync.Once
+	of   map[string][]Metric
+}
+
+func readUseMetrics() map[string][]Metric {
+	useMetrics.once.Do(func() { useMetrics.of = parseMetrics(useTable) })
+	return useMetrics.of
+}
 
 // parseMetrics reads a table of metrics.
 func parseMetrics(table string) map[string][]Metric {

@@ -13,7 +13,8 @@ type step struct {
 // ladders are the steps of services, in ascending order, each list without a change of what the steps are made of: the
 // files of S0 and S1 are on hard disks, those of S2 and above on SSDs. According to "Service tiers in the
 // DTU-based purchase model" and "Resource limits for single databases using the DTU purchasing model" of Azure SQL
-// Database, and to "App Service pricing", as known in November 2026; the pages were not read again. Their order is that of the names in Azure's retail prices.
+// Database, and to "App Service pricing", as known in November 2026; the pages were not read again. Their order is that
+// of the names in Azure's retail prices.
 var ladders = map[string][][]step{
 	"azure-sql-database": {
 		{{"S0", 10, 0, 250}, {"S1", 20, 0, 250}},

@@ -132,14 +132,14 @@ func (k *nodeChange) Complete(_ context.Context, d cloud.Description, want cloud
 		case v == cloud.Carried:
 			set[name] = d.Values[name]
 		case slices.Contains(k.of.Adds, name):
-			set[name] = added(d.Values[name], v)
+			set[name] = addToList(d.Values[name], v)
 		}
 	}
 	return set, nil, nil
 }
 
-// added returns a list with the texts of a wanted value that begins with cloud.Added; another value stays.
-func added(now, want string) string {
+// addToList returns a list with the texts of a wanted value that begins with cloud.Added; another value stays.
+func addToList(now, want string) string {
 	more, adds := strings.CutPrefix(want, cloud.Added)
 	if !adds {
 		return want

@@ -135,14 +135,14 @@ func differenceOf(o *Opinion, ours *Ours) *Difference {
 		return &Difference{ActionFact, string(ours.Action), string(o.Action)}
 	case o.Target != "" && ours.Target != "" && !strings.EqualFold(o.Target, ours.Target):
 		return &Difference{TargetFact, ours.Target, o.Target}
-	case o.USD != nil && !near(*o.USD, ours.Net) && !near(*o.USD, ours.Gross):
+	case o.USD != nil && !isClose(*o.USD, ours.Net) && !isClose(*o.USD, ours.Gross):
 		return &Difference{SavingFact, ours.Net.Fixed(2), o.USD.Fixed(2)}
 	}
 	return nil
 }
 
-// near reports whether two savings differ by at most 20 %, or by 1 USD.
-func near(a, b money.Amount) bool {
+// isClose reports whether two savings differ by at most 20 %, or by 1 USD.
+func isClose(a, b money.Amount) bool {
 	apart := a.Sub(b).Abs()
 	return apart.Cmp(money.FromInt(1)) <= 0 || apart.MulInt(5).Cmp(largest(a.Abs(), b.Abs())) <= 0
 }

@@ -91,9 +91,9 @@ func functions() kind {
 		values: []value{
 			limited(setBy(configure, number("memory_mb", "MemorySize", "MemorySize")), latestOnly),
 			limited(setBy(configure,
-				or(number("ephemeral_mb", "EphemeralStorage.Size", "EphemeralStorage.Size"), "512")), latestOnly),
+				withDefault(number("ephemeral_mb", "EphemeralStorage.Size", "EphemeralStorage.Size"), "512")), latestOnly),
 			limited(setBy(configure, number("timeout_s", "Timeout", "Timeout")), latestOnly),
-			switched(or(number("reserved_concurrency", "ReservedConcurrentExecutions", "ReservedConcurrentExecutions"),
+			switched(withDefault(number("reserved_concurrency", "ReservedConcurrentExecutions", "ReservedConcurrentExecutions"),
 				"none"), map[string]call{
 				"": {
 					op: "lambda:PutFunctionConcurrency", http: "PUT /2017-10-31/functions/{name}/concurrency",

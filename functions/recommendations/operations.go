@@ -81,8 +81,8 @@ func (s *service) opinionOperations(g *rest.Group) {
 		Scoped: true, Statuses: invalid, Summary: "List the cloud providers' own recommendations",
 		Description: "The recommendations of Cost Optimization Hub, Azure Advisor and Google's recommenders, " +
 			"imported once a day and compared with ours: agree, differs with the first differing fact, " +
-			"only_they with the reason why we have none, and only_we for our open recommendations that save something. Savings agree " +
-			"within 20 % or 1 USD. The largest saving comes first. " + scoped,
+			"only_they with the reason why we have none, and only_we for our open recommendations that save " +
+			"something. Savings agree within 20 % or 1 USD. The largest saving comes first. " + scoped,
 	}, s.listOpinions)
 }
 

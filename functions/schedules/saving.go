@@ -23,11 +23,7 @@ const (
 func (s *service) addSaving(ctx context.Context, out *Preview, foretold []scheduling.Foretold,
 	targets []scheduling.Target,
 ) error {
-	uids := make([]string, len(targets))
-	for i := range targets {
-		uids[i] = targets[i].Member.UID
-	}
-	rates, err := pricing.ReadRates(ctx, s.p.Table, s.inventory, identity.CallerOrg(ctx), uids...)
+	rates, err := s.ratesOf(ctx, targets)
 	if err != nil {
 		return fmt.Errorf("read the prices of the resources of schedule %s: %w", *out.ScheduleID, err)
 	}
@@ -50,6 +46,18 @@ func (s *service) addSaving(ctx context.Context, out *Preview, foretold []schedu
 	}
 	out.ExpectedSavingUSD = rest.Optional(total.Fixed(2))
 	return nil
+}
+
+// ratesOf reads the prices of targets. It makes no round trip for a schedule without resources.
+func (s *service) ratesOf(ctx context.Context, targets []scheduling.Target) (map[string]pricing.HourlyRate, error) {
+	if len(targets) == 0 {
+		return map[string]pricing.HourlyRate{}, nil
+	}
+	uids := make([]string, len(targets))
+	for i := range targets {
+		uids[i] = targets[i].Member.UID
+	}
+	return pricing.ReadRates(ctx, s.p.Table, s.inventory, identity.CallerOrg(ctx), uids...)
 }
 
 // expectation computes what the firings of a schedule save. A stop saves, until the next start, the price of an hour of

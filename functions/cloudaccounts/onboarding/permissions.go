@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"sync"
 )
 
 // These are the permission levels. Each contains the one before.
@@ -39,7 +40,8 @@ type required struct {
 	Metrics      []string `json:"metrics,omitempty"`     // of Kubernetes: optional
 }
 
-var permissions = func() map[string]required {
+// permissions reads the file when it is first needed: few requests show the onboarding.
+var permissions = sync.OnceValue(func() map[string]required {
 	var all map[string]required
 	z, err := gzip.NewReader(bytes.NewReader(permissionsFile))
 	if err == nil {
@@ -49,9 +51,9 @@ var permissions = func() map[string]required {
 		panic("onboarding: permissions.json.gz: " + err.Error())
 	}
 	return all
-}()
+})
 
-func requiredBy(provider string) required { return permissions[provider] }
+func requiredBy(provider string) required { return permissions()[provider] }
 
 // level is one level of a provider: all its permissions, and those that it adds to the level before.
 type level struct {

@@ -72,7 +72,7 @@ func TestMetrics_OfAllProvidersShowIdleBusyAndNightlyUse(t *testing.T) {
 	monday := time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)
 	providers := map[string]int{}
 	for _, k := range kinds {
-		if len(cloud.MetricsOf(k.Type)) == 0 || strings.HasPrefix(k.Type, "kubernetes-") { // which has a test of its own
+		if len(cloud.MetricsOf(k.Type)) == 0 || strings.HasPrefix(k.Type, "kubernetes-") { // they have a test
 			continue
 		}
 		providers[k.Type[:3]]++

@@ -40,7 +40,7 @@ type Difference struct {
 const (
 	ReasonUnknown    = "unknown"     // a rule could not be decided
 	ReasonFalse      = "false"       // a rule's condition is false
-	ReasonSkipped    = "skipped"     // true, but the resource is too young, a controller owns it, or it saves too little
+	ReasonSkipped    = "skipped"     // true, but the resource is too young, has a controller, or saves too little
 	ReasonOff        = "off"         // the organization disabled the rule, or excludes the resource
 	ReasonNoRule     = "no_rule"     // no rule recommends such an action for the type
 	ReasonNoResource = "no_resource" // the resource is not in the inventory

@@ -101,6 +101,7 @@ func randomUse(r *rand.Rand, s cloud.MachineSize) Use {
 		return limit * r.Float64() * r.Float64()
 	}
 	return Use{
-		CPU: part(1), Average: part(0.5), GiB: part(s.GiB), IOPS: part(s.IOPS), MiBps: part(s.MiBps), Mbps: part(s.Mbps),
+		CPU: part(1), Average: part(0.5), GiB: part(s.GiB), IOPS: part(s.IOPS), MiBps: part(s.MiBps),
+		Mbps: part(s.Mbps),
 	}
 }

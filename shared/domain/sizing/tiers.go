@@ -15,8 +15,8 @@ const (
 	leastOfCore, mostCore = 0.9, 6.5
 )
 
-// NewTiers returns the tiers of Cloud SQL that may replace one: custom tiers with fewer vCPUs, less memory or both. They
-// run on the series N1, so they have the limits of its machines.
+// NewTiers returns the tiers of Cloud SQL that may replace one: custom tiers with fewer vCPUs, less memory or both.
+// They run on the series N1, so they have the limits of its machines.
 func NewTiers(class string) *Catalogue {
 	c := &Catalogue{provider: "gcp", types: map[string]*offer{}, kin: map[kinship][]*offer{}}
 	name, is := strings.CutPrefix(class, "db-")

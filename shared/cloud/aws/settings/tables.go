@@ -29,8 +29,8 @@ func flag(name, path, write string) definition.Value {
 	return definition.Value{Name: name, Path: path, Write: write, Bool: true}
 }
 
-// withDefault gives a value a text for a definition that does not have it.
-func withDefault(v definition.Value, text string) definition.Value {
+// orElse gives a value a text for a definition that does not have it.
+func orElse(v definition.Value, text string) definition.Value {
 	v.Or = text
 	return v
 }

@@ -48,8 +48,8 @@ func clusterKinds() []kind {
 				setBy(group, text("class", "CacheNodeType", "CacheNodeType")),
 				switched(words(text("auto_failover", "AutomaticFailover", "AutomaticFailoverEnabled"), "enabled",
 					"disabled"), map[string]call{
-					"true":  withParameter(group, "AutomaticFailoverEnabled", true),
-					"false": withParameter(group, "AutomaticFailoverEnabled", false),
+					"true":  withParam(group, "AutomaticFailoverEnabled", true),
+					"false": withParam(group, "AutomaticFailoverEnabled", false),
 				}),
 				{
 					Value: number("replicas", members, "NewReplicaCount"), less: &fewer, others: true,
@@ -71,7 +71,7 @@ func clusterKinds() []kind {
 				limited(setBy(domain("EBSOptions"), number("volume_gb", "EBSOptions.VolumeSize",
 					"EBSOptions.VolumeSize")), moved),
 				{
-					Value: withDefault(number("dedicated_masters", "ClusterConfig.DedicatedMasterCount",
+					Value: orElse(number("dedicated_masters", "ClusterConfig.DedicatedMasterCount",
 						"ClusterConfig.DedicatedMasterCount"), "0"),
 					when:  "ClusterConfig.DedicatedMasterEnabled",
 					calls: map[string]call{"0": noMasters, "": domain("ClusterConfig")}, limit: moved,
@@ -94,8 +94,8 @@ func clusterKinds() []kind {
 
 const moved = "AWS moves the data to new nodes, which takes hours; the undo takes as long"
 
-// withParameter adds a parameter to a call.
-func withParameter(c call, path string, v any) call {
+// withParam adds a parameter to a call.
+func withParam(c call, path string, v any) call {
 	in := params{path: v}
 	maps.Copy(in, c.in)
 	c.in = in

@@ -91,10 +91,11 @@ func functions() kind {
 		values: []value{
 			limited(setBy(configure, number("memory_mb", "MemorySize", "MemorySize")), latestOnly),
 			limited(setBy(configure,
-				withDefault(number("ephemeral_mb", "EphemeralStorage.Size", "EphemeralStorage.Size"), "512")), latestOnly),
+				orElse(number("ephemeral_mb", "EphemeralStorage.Size", "EphemeralStorage.Size"), "512")), latestOnly),
 			limited(setBy(configure, number("timeout_s", "Timeout", "Timeout")), latestOnly),
-			switched(withDefault(number("reserved_concurrency", "ReservedConcurrentExecutions", "ReservedConcurrentExecutions"),
-				"none"), map[string]call{
+			switched(orElse(number(
+				"reserved_concurrency", "ReservedConcurrentExecutions", "ReservedConcurrentExecutions",
+			), "none"), map[string]call{
 				"": {
 					op: "lambda:PutFunctionConcurrency", http: "PUT /2017-10-31/functions/{name}/concurrency",
 				},

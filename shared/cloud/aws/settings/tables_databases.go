@@ -36,7 +36,7 @@ func databaseKinds() []kind {
 			}}, "DBClusters.DBCluster"}},
 			values: []value{
 				setBy(cluster, flag("deletion_protection", "DeletionProtection", "DeletionProtection")),
-				limited(setBy(cluster, withDefault(text("storage_type", "StorageType", "StorageType"), "aurora")),
+				limited(setBy(cluster, orElse(text("storage_type", "StorageType", "StorageType"), "aurora")),
 					"AWS changes a cluster to aurora-iopt1 again only after 30 days"),
 				setBy(withMaximum(cluster), number("serverless_min_acu",
 					"ServerlessV2ScalingConfiguration.MinCapacity",
@@ -65,7 +65,7 @@ func databaseKinds() []kind {
 			typeOf: cloud.AWSRedshift, state: "ClusterStatus", ready: "available", uid: "namespace:{namespace}",
 			reads: []read{{call{op: "redshift:DescribeClusters"}, "Clusters.Cluster[ClusterNamespaceArn={arn}]"}},
 			values: []value{
-				setBy(warehouse, withDefault(number("manual_snapshot_days", "ManualSnapshotRetentionPeriod",
+				setBy(warehouse, orElse(number("manual_snapshot_days", "ManualSnapshotRetentionPeriod",
 					"ManualSnapshotRetentionPeriod"), "-1")),
 				limited(setBy(warehouse, flag("encrypted", "Encrypted", "Encrypted")),
 					"AWS moves the data to another cluster, which takes hours; the undo takes as long"),
@@ -107,7 +107,7 @@ func shared(path, field string, calls map[string]call) value {
 // withMaximum sends the present maximum beside a new minimum.
 func withMaximum(c call) call {
 	const maximum = "ServerlessV2ScalingConfiguration.MaxCapacity"
-	return withParameter(c, maximum, "{."+maximum+"}")
+	return withParam(c, maximum, "{."+maximum+"}")
 }
 
 // className matches the classes of databases.

@@ -60,7 +60,7 @@ func serviceKinds() []kind {
 					"ConfigurationRecorderNames": []any{"{name}"},
 				}}, at: "ConfigurationRecorders",
 			}},
-			values: []value{limited(switched(withDefault(words(text("continuous", "recordingMode.recordingFrequency", ""),
+			values: []value{limited(switched(orElse(words(text("continuous", "recordingMode.recordingFrequency", ""),
 				"CONTINUOUS", "DAILY"), "true"), map[string]call{
 				"true": recorder("CONTINUOUS"), "false": recorder("DAILY"),
 			}), "changes between two daily records are not recorded")},
@@ -71,7 +71,7 @@ func serviceKinds() []kind {
 				call: call{op: "ecs:DescribeServices", in: params{"cluster": "{cluster}", "services": []any{"{name}"}}},
 				at:   "services",
 			}},
-			values: []value{switched(withDefault(flag("circuit_breaker",
+			values: []value{switched(orElse(flag("circuit_breaker",
 				"deploymentConfiguration.deploymentCircuitBreaker.enable", ""), "false"), map[string]call{
 				"true":  breaker(true, true),
 				"false": breaker(false, "{was.deploymentConfiguration.deploymentCircuitBreaker.rollback}"),
@@ -114,7 +114,7 @@ func serviceKinds() []kind {
 				},
 			}},
 			values: []value{limited(value{
-				Value: withDefault(text("cache_gb", "cacheClusterSize", ""), "0"), when: "cacheClusterEnabled",
+				Value: orElse(text("cache_gb", "cacheClusterSize", ""), "0"), when: "cacheClusterEnabled",
 				calls: map[string]call{
 					"0": cache(enabled("false")),
 					"": cache(enabled("true"), map[string]any{
@@ -178,7 +178,7 @@ func jobs() kind {
 		}},
 		values: []value{
 			setBy(update, number("workers", "NumberOfWorkers", "JobUpdate.NumberOfWorkers")),
-			setBy(update, withDefault(text("execution_class", "ExecutionClass", "JobUpdate.ExecutionClass"), "STANDARD")),
+			setBy(update, orElse(text("execution_class", "ExecutionClass", "JobUpdate.ExecutionClass"), "STANDARD")),
 		},
 	}
 }

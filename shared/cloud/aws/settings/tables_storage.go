@@ -46,7 +46,7 @@ func storageKinds() []kind {
 						"false": lifecycle([]any{}),
 					},
 				}, "files that were moved to the infrequent access class stay there, and reads of them are billed"),
-				switched(withDefault(words(text("backup", "BackupPolicy.Status", ""), "ENABLED", "DISABLED"), "false"),
+				switched(orElse(words(text("backup", "BackupPolicy.Status", ""), "ENABLED", "DISABLED"), "false"),
 					map[string]call{"true": backup("ENABLED"), "false": backup("DISABLED")}),
 			},
 		},
@@ -79,7 +79,8 @@ func storageKinds() []kind {
 				call: call{op: "logs:DescribeLogGroups", in: params{"logGroupNamePrefix": "{name}"}},
 				at:   "logGroups[logGroupName={name}]",
 			}},
-			values: []value{limited(switched(withDefault(number("retention_days", "retentionInDays", "retentionInDays"), "0"),
+			values: []value{limited(switched(orElse(
+				number("retention_days", "retentionInDays", "retentionInDays"), "0"),
 				map[string]call{
 					"":  {op: "logs:PutRetentionPolicy", in: params{"logGroupName": "{name}"}},
 					"0": {op: "logs:DeleteRetentionPolicy", in: params{"logGroupName": "{name}"}},

@@ -32,13 +32,13 @@ func tableKinds() []kind {
 			values: []value{
 				setBy(named(update), flag("deletion_protection", "DeletionProtectionEnabled",
 					"DeletionProtectionEnabled")),
-				limited(setBy(named(update), withDefault(text("table_class", "TableClassSummary.TableClass", "TableClass"),
+				limited(setBy(named(update), orElse(text("table_class", "TableClassSummary.TableClass", "TableClass"),
 					"STANDARD")), "AWS changes the class of a table at most twice in 30 days"),
 				limited(setBy(named(units), number("rcu", "ProvisionedThroughput.ReadCapacityUnits",
 					"ProvisionedThroughput.ReadCapacityUnits")), fewerUnits),
 				setBy(named(units), number("wcu", "ProvisionedThroughput.WriteCapacityUnits",
 					"ProvisionedThroughput.WriteCapacityUnits")),
-				limited(switched(withDefault(text("billing_mode", "BillingModeSummary.BillingMode", "BillingMode"),
+				limited(switched(orElse(text("billing_mode", "BillingModeSummary.BillingMode", "BillingMode"),
 					"PROVISIONED"), map[string]call{
 					"PAY_PER_REQUEST": named(call{op: update.op, in: params{"BillingMode": "PAY_PER_REQUEST"}}),
 					"PROVISIONED": named(call{op: update.op, in: params{
@@ -90,7 +90,7 @@ func tableKinds() []kind {
 const fewerUnits = "AWS lowers the units of a table only some times in a day"
 
 // named adds the name of the table to a call.
-func named(c call) call { return withParameter(c, "TableName", "{name}") }
+func named(c call) call { return withParam(c, "TableName", "{name}") }
 
 // needsNoIndexes refuses another billing mode for a table with indexes: each of them has units of its own.
 func needsNoIndexes(_ context.Context, _ *change, d cloud.Description, set cloud.Values) error {

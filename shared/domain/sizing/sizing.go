@@ -1,6 +1,6 @@
 // Package sizing knows machine types: how many vCPUs, how much memory and how many GPUs a type has, and which types
-// have the same size with a later generation or another processor. With the limits that discoveries read, it chooses the
-// cheapest type that holds a measured use. It knows no prices: callers give them.
+// have the same size with a later generation or another processor. With the limits that discoveries read, it chooses
+// the cheapest type that holds a measured use. It knows no prices: callers give them.
 package sizing
 
 import (

@@ -8,6 +8,7 @@ import (
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/measurement"
 	"lamplighter.dev/shared/domain/recommendation"
+	"lamplighter.dev/shared/domain/sizing"
 	"lamplighter.dev/shared/engine/table"
 )
 
@@ -28,6 +29,9 @@ func benchmarkInstance(b *testing.B, history measurement.History) {
 	w := newWorker(f.Platform, nil)
 	s.inputs.end, s.now = patternEnd, patternEnd
 	s.tables = &priceTables{ctx: f.In(org), prices: w.prices}
+	s.sizes = &sizeLists{
+		ctx: f.In(org), store: sizing.NewStore(f.Platform), org: org, at: func(l *sizing.List) bool { return l.Stale(s.now) },
+	}
 	settling, err := w.rows.Begin(f.In(org), org, recommendation.Pass{ID: "p", At: s.now})
 	f.Must(err)
 	e := &evaluation{

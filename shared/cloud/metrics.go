@@ -15,8 +15,8 @@ import (
 // metrics.csv, which names more: those that need an agent, bills or finer points than hours are not in it. The factor
 // turns the provider's unit into ours.
 //
-//go:embed metrics.csv
-var metricTable string
+//go:embed metrics.csv.gz
+var metricTable []byte
 
 // Metric is a number that describes how a resource was used over a window: a rolled-up statistic of the provider. Of
 // holds its measures; several are added up. A metric with the roll-up "ratio" is the sum of Of divided by the sum of

@@ -1,13 +1,25 @@
 package cloud
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"lamplighter.dev/shared/testkit/packedfiletest"
 )
+
+var update = flag.Bool("update", false, "pack the tables anew")
+
+// The program has the packed tables; people and reviews read the others.
+func TestTables_ArePacked(t *testing.T) {
+	for _, name := range []string{"metrics.csv", "usemetrics.csv", "resourcetypes.csv"} {
+		packedfiletest.Check(t, name, *update)
+	}
+}
 
 func TestMetrics_AreThoseOfTheRules(t *testing.T) {
 	rules := map[string]map[string]string{}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"lamplighter.dev/shared/foundation/packedfile"
 )
 
 // resourceTypes names every type of resource that this service knows, one a line: our type, its provider, its title,
@@ -13,8 +15,8 @@ import (
 // type of Google Cloud ("compute.googleapis.com/Disk"), group and kind in Kubernetes ("apps/Deployment"). A type is
 // never renamed or removed: records, rules and filters of customers name it.
 //
-//go:embed resourcetypes.csv
-var resourceTypes string
+//go:embed resourcetypes.csv.gz
+var resourceTypes []byte
 
 // nativeName is a provider's own name of a type, in lower case: Azure writes one type in several ways.
 type nativeName struct{ provider, name string }
@@ -29,7 +31,7 @@ type knownTypes struct {
 // readTypes reads the table on first use, so that functions without need of it do not pay for it.
 var readTypes = sync.OnceValue(func() *knownTypes {
 	t := &knownTypes{byType: map[string]int{}, native: map[nativeName]string{}}
-	_, lines, _ := strings.Cut(resourceTypes, "\n") // behind the header
+	_, lines, _ := strings.Cut(string(packedfile.Read(resourceTypes)), "\n") // behind the header
 	for line := range strings.Lines(lines) {
 		t.addLine(strings.SplitN(strings.TrimSuffix(line, "\n"), ",", 4))
 	}

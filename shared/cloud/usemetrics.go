@@ -5,13 +5,15 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"lamplighter.dev/shared/foundation/packedfile"
 )
 
 // useTable is the metrics that sizes are chosen by, in the form of metrics.csv. No rule reads them, and no night
 // collects them: a confirmation asks for them in points of 5 minutes, of the few resources that may get another size.
 //
-//go:embed usemetrics.csv
-var useTable string
+//go:embed usemetrics.csv.gz
+var useTable []byte
 
 // The names of the metrics of use. Those of a type without network disks lack the second and the third.
 const (
@@ -29,22 +31,13 @@ func UseMetricsOf(kind string) []Metric { return readUseMetrics()[kind] }
 // FineMetricsOf lists the metrics of a type that a confirmation may ask for.
 func FineMetricsOf(kind string) []Metric { return slices.Concat(MetricsOf(kind), UseMetricsOf(kind)) }
 
-// useMetrics is the table, when it was needed. A variable with an initial value would put the table into each program
-// that imports this package.
-var useMetrics struct {
-	once sync.Once
-	of   map[string][]Metric
-}
-
-func readUseMetrics() map[string][]Metric {
-	useMetrics.once.Do(func() { useMetrics.of = parseMetrics(useTable) })
-	return useMetrics.of
-}
+// readUseMetrics reads the table when it is first needed.
+var readUseMetrics = sync.OnceValue(func() map[string][]Metric { return parseMetrics(useTable) })
 
 // parseMetrics reads a table of metrics.
-func parseMetrics(table string) map[string][]Metric {
+func parseMetrics(packed []byte) map[string][]Metric {
 	out := map[string][]Metric{}
-	_, lines, _ := strings.Cut(table, "\n") // behind the header
+	_, lines, _ := strings.Cut(string(packedfile.Read(packed)), "\n") // behind the header
 	for line := range strings.Lines(lines) {
 		m := parseMetric(strings.Split(strings.TrimSuffix(line, "\n"), ";"))
 		out[m.Type] = append(out[m.Type], m)

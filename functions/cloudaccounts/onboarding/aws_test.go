@@ -2,10 +2,7 @@ package onboarding_test
 
 import (
 	"bytes"
-	"compress/gzip"
 	"encoding/json"
-	"errors"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -16,6 +13,7 @@ import (
 	"lamplighter.dev/shared/cloud/azure"
 	"lamplighter.dev/shared/cloud/gcp"
 	"lamplighter.dev/shared/cloud/kubernetes"
+	"lamplighter.dev/shared/testkit/packedfiletest"
 )
 
 // needs are the lists beside the kinds, as permissions.json has them.
@@ -53,21 +51,7 @@ func TestPermissions_AreThoseBesideTheKinds(t *testing.T) {
 		t.Fatal(err)
 	}
 	goldenAt(t, "permissions.json", string(b))
-	var packed bytes.Buffer
-	z, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
-	if err == nil {
-		_, err = z.Write(b)
-	}
-	if err = errors.Join(err, z.Close()); err != nil {
-		t.Fatal(err)
-	}
-	if *update {
-		err = os.WriteFile("permissions.json.gz", packed.Bytes(), 0o600)
-	}
-	if is, readErr := os.ReadFile("permissions.json.gz"); err != nil || readErr != nil ||
-		!bytes.Equal(is, packed.Bytes()) {
-		t.Errorf("permissions.json.gz is not permissions.json (%v, %v): run the test with -update", err, readErr)
-	}
+	packedfiletest.Check(t, "permissions.json", *update)
 }
 
 // The audience that customers are told to allow is the one that our tokens bear.

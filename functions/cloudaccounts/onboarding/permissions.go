@@ -1,13 +1,13 @@
 package onboarding
 
 import (
-	"bytes"
-	"compress/gzip"
 	_ "embed"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"sync"
+
+	"lamplighter.dev/shared/foundation/packedfile"
 )
 
 // These are the permission levels. Each contains the one before.
@@ -43,11 +43,7 @@ type required struct {
 // permissions reads the file when it is first needed: few requests show the onboarding.
 var permissions = sync.OnceValue(func() map[string]required {
 	var all map[string]required
-	z, err := gzip.NewReader(bytes.NewReader(permissionsFile))
-	if err == nil {
-		err = json.NewDecoder(z).Decode(&all)
-	}
-	if err != nil {
+	if err := json.Unmarshal(packedfile.Read(permissionsFile), &all); err != nil {
 		panic("onboarding: permissions.json.gz: " + err.Error())
 	}
 	return all

@@ -2,7 +2,6 @@ package rule
 
 import (
 	"bytes"
-	"compress/gzip"
 	_ "embed"
 	"encoding/csv"
 	"fmt"
@@ -12,6 +11,7 @@ import (
 	"sync"
 
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/foundation/packedfile"
 )
 
 // The tables are embedded packed, because API functions have a limit of size: 0.1 MB instead of 0.45. They lie beside
@@ -29,11 +29,7 @@ var metricTable []byte
 // unpack returns the rows of an embedded table without its header. The tables are part of the binary and checked by
 // tests: one that cannot be read is a broken build.
 func unpack(packed []byte) [][]string {
-	z, err := gzip.NewReader(bytes.NewReader(packed))
-	if err != nil {
-		panic(fmt.Errorf("open an embedded table of rules: %w", err))
-	}
-	rows, err := csv.NewReader(z).ReadAll()
+	rows, err := csv.NewReader(bytes.NewReader(packedfile.Read(packed))).ReadAll()
 	if err != nil {
 		panic(fmt.Errorf("read an embedded table of rules: %w", err))
 	}

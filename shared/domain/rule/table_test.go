@@ -2,55 +2,19 @@ package rule
 
 import (
 	"bytes"
-	"compress/gzip"
 	"flag"
-	"io"
 	"os"
 	"testing"
+
+	"lamplighter.dev/shared/testkit/packedfiletest"
 )
 
 var update = flag.Bool("update", false, "pack the tables anew")
 
 // The binary has the packed tables; people and reviews read the others.
 func TestTables_ArePacked(t *testing.T) {
-	for name, packed := range map[string][]byte{
-		"rules.csv": ruleTable, "facts.csv": factTable, "metrics.csv": metricTable,
-	} {
-		plain, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if *update {
-			pack(t, name+".gz", plain)
-			continue
-		}
-		z, err := gzip.NewReader(bytes.NewReader(packed))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, err := io.ReadAll(z); err != nil || !bytes.Equal(got, plain) {
-			t.Errorf("%s.gz has another content (%v): go test ./shared/domain/rule -run TestTables_ArePacked -update",
-				name, err)
-		}
-	}
-}
-
-// pack writes a file whose content depends on the table alone.
-func pack(t *testing.T, name string, plain []byte) {
-	t.Helper()
-	var b bytes.Buffer
-	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err = z.Write(plain); err != nil {
-		t.Fatal(err)
-	}
-	if err = z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err = os.WriteFile(name, b.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
+	for _, name := range []string{"rules.csv", "facts.csv", "metrics.csv"} {
+		packedfiletest.Check(t, name, *update)
 	}
 }
 

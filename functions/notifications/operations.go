@@ -142,7 +142,8 @@ func (s *service) subscriptionOperations(g *rest.Group) {
 	}, s.upsertSubscriptions)
 	rest.Handle(g, rest.Op{
 		ID: "listEventTypes", Method: http.MethodGet, Path: legacies + "/event-types", Policy: reading, Scoped: true,
-		Summary: "List the types of events",
+		Catalogue: true,
+		Summary:   "List the types of events",
 	}, s.listEventTypes)
 }
 

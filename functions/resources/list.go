@@ -78,14 +78,14 @@ func (orders) Orders() []rest.Order[inventory.Listed] {
 	return out
 }
 
-func (s *service) listResources(ctx context.Context, in *listInput) ([]Record, error) {
+func (s *service) listResources(ctx context.Context, in *listInput) (rest.Counted[Record], error) {
 	c := identity.CallerFrom(ctx)
 	costs := pricing.NewCosts(s.p.Table)
-	found, err := s.inventory.FindResources(ctx, c.Org, inventory.List{
+	found, total, err := s.inventory.FindPage(ctx, c.Org, inventory.List{
 		Filter: in.inventoryFilter(s.records.SightOf(c, costs)),
 		By:     in.Field(), Descending: in.Descending(), Skip: in.Skip(), Limit: in.Limit,
 	})
-	return shownAll(found, costs), err
+	return rest.Counted[Record]{Items: shownAll(found, costs), Total: total}, err
 }
 
 // Summary counts resources.

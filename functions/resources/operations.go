@@ -66,7 +66,7 @@ func (s *service) listOperations(g *rest.Group) {
 		ID: "listResources", Method: http.MethodGet, Path: "/resources", Policy: policy, Scoped: true,
 		Statuses: invalid,
 		Summary:  "List resources",
-		Description: "A bare array, sorted by name unless sort_by says otherwise. Read pages until one is short. A " +
+		Description: "A bare array, sorted by name unless sort_by says otherwise; X-Total-Count counts all pages. A " +
 			"resource missing from a discovery is terminated when a read by id confirms that it does not " +
 			"exist, or when " +
 			"two complete listings an hour apart lack it. Terminated resources stay listed for seven days." + costNote,
@@ -117,7 +117,8 @@ func (s *service) readOperations(g *rest.Group) {
 	}, s.byUIDs)
 	rest.Handle(g, rest.Op{
 		ID: "listResourceTypes", Method: http.MethodGet, Path: "/resources/types", Policy: policy, Scoped: true,
-		Summary: "List the kinds of resources",
+		Catalogue: true,
+		Summary:   "List the kinds of resources",
 		Description: "All types of resources, and which of them can be discovered, acted on, scaled, priced and " +
 			"measured. A resource of a provider that has none of these types has the type other. Accounts of " +
 			"provider simulated have some of the same types.",

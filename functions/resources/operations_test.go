@@ -89,6 +89,11 @@ func TestListing(t *testing.T) {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
+	for query, want := range map[string]string{"": "4", "?limit=1": "4", "?type=aws-ec2&limit=2&page=9": "3"} {
+		if got := a.getPath("/resources" + query).Header.Get("X-Total-Count"); got != want {
+			t.Errorf("%q: X-Total-Count is %q; want %q", query, got, want)
+		}
+	}
 	for _, query := range []string{
 		"?limit=0", "?page=-1", "?limit=x", "?sort_by=colour", "?status=asleep",
 		"?schedulable=perhaps", "?sort_order=up",

@@ -28,6 +28,7 @@ func Operations(p *platform.Platform) *rest.Group {
 	s.assignmentOperations(g)
 	rest.Handle(g, rest.Op{
 		ID: "listPolicies", Method: http.MethodGet, Path: "/policies", SignedIn: true,
+		Catalogue:   true,
 		Summary:     "List the policies",
 		Description: "All policies. Each operation names its policy as x-policy.",
 	}, listPolicies)

@@ -54,19 +54,33 @@ func newAnswer(op *Op, out any) (*answer, error) {
 	if r, ok := out.(rehearsable); ok {
 		out, status = r.answer()
 	}
+	out, total := op.countItems(out)
 	b, err := wrapData(out)
 	if err != nil {
 		return nil, fmt.Errorf("encode answer of %s: %w", op.ID, err)
 	}
-	return &answer{func(ctx huma.Context) { writeAnswer(ctx, status, contentJSON, b) }}, nil
+	return &answer{func(ctx huma.Context) { op.writeData(ctx, status, total, b) }}, nil
 }
+
+// writeData writes an answer with its headers.
+func (op *Op) writeData(ctx huma.Context, status int, total string, body []byte) {
+	if total != "" {
+		ctx.SetHeader(totalHeader, total)
+	}
+	if op.Catalogue {
+		writeCatalogue(ctx, status, body)
+		return
+	}
+	writeAnswer(ctx, status, contentJSON, body)
+}
+
+var rawJSON = reflect.TypeFor[json.RawMessage]()
 
 // wrapData returns {"data":out}. A nil list becomes an empty one, because clients iterate over it.
 func wrapData(out any) ([]byte, error) {
 	var buf bytes.Buffer
 	buf.WriteString(`{"data":`)
-	if v := reflect.ValueOf(out); v.Kind() == reflect.Slice && v.IsNil() &&
-		v.Type() != reflect.TypeFor[json.RawMessage]() {
+	if v := reflect.ValueOf(out); v.Kind() == reflect.Slice && v.IsNil() && v.Type() != rawJSON {
 		buf.WriteString(`[]}`)
 		return buf.Bytes(), nil
 	}

@@ -173,8 +173,8 @@ func describeExport(input reflect.Type, op *Op, hop *huma.Operation) {
 		"written in the meantime. Each piece of CSV begins with the names of the columns. CSV cells that a " +
 		"spreadsheet would take for a " +
 		"formula, and those that begin with an apostrophe, begin with one more apostrophe."
-	hop.Responses[strconv.Itoa(op.Status)].Headers = map[string]*huma.Param{"Link": {
+	addHeader(hop.Responses[strconv.Itoa(op.Status)], "Link", &huma.Param{
 		Description: "`<path?query>; rel=\"next\"` while there is more, else left out",
 		Schema:      &huma.Schema{Type: huma.TypeString},
-	}}
+	})
 }

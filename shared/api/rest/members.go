@@ -21,7 +21,7 @@ func (o *operation) checkMembers() error {
 	if err != nil || o.output == reflect.TypeFor[Raw]() {
 		return err
 	}
-	return walkMembers(o.output, func(at string, f *reflect.StructField) error {
+	return walkMembers(o.data(), func(at string, f *reflect.StructField) error {
 		if _, options, _ := strings.Cut(f.Tag.Get("json"), ","); strings.Contains(options, "omit") {
 			return fmt.Errorf("operation %s: %s of its answer is left out when it has no value: answer null, [] or {}",
 				o.ID, at)

@@ -120,6 +120,8 @@ func (o *operation) describe(api huma.API, hop *huma.Operation) {
 		hop.Security = []map[string][]string{}
 	}
 	o.describeFailures(r, hop)
+	o.describeTotal(hop)
+	o.describeCatalogue(hop)
 	describeExport(o.input, op, hop)
 	describeSelection(o.input, hop)
 }
@@ -133,9 +135,9 @@ func (o *operation) successContent(r huma.Registry) map[string]*huma.MediaType {
 		}
 		return content
 	}
-	data, content := o.output, map[string]*huma.MediaType{}
-	if d, ok := reflect.TypeAssert[drawn](reflect.Zero(data)); ok {
-		data, content[SVGType] = d.data(), &huma.MediaType{}
+	data, content := o.data(), map[string]*huma.MediaType{}
+	if _, ok := reflect.TypeAssert[drawn](reflect.Zero(o.output)); ok {
+		content[SVGType] = &huma.MediaType{}
 	}
 	if o.planOf() != nil {
 		data = reflect.TypeFor[Job]()

@@ -46,6 +46,11 @@ type Op struct {
 	// member of data with a secret that is shown once: a repeat with an Idempotency-Key gets it empty
 	ShownOnce string
 
+	// Catalogue marks a GET whose answer is the same for every caller until the next version of the service. Clients may
+	// keep it for an hour, and ask with its ETag whether it has changed.
+	Catalogue bool
+
+	wholeList  bool // the answer is an array with all items
 	Deprecated bool
 	Status     int   // of success; 0 means 200
 	Statuses   []int // documented failures, in addition to those that follow from the declaration
@@ -89,6 +94,7 @@ func Handle[I, O any](g *Group, op Op, h func(context.Context, *I) (O, error)) {
 	if op.Status == 0 {
 		op.Status = http.StatusOK
 	}
+	op.wholeList = isWholeList(reflect.TypeFor[I](), reflect.TypeFor[O]())
 	o := operation{Op: op, input: reflect.TypeFor[I](), output: reflect.TypeFor[O]()}
 	places := boundedIn(o.input)
 	o.register = func(api huma.API, hop huma.Operation) {

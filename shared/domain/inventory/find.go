@@ -54,6 +54,11 @@ type Listed struct {
 // page. It takes one more when the members of the group or team have changed, or the resources of teams that the
 // caller's sight depends on.
 func (s *Store) FindResources(ctx context.Context, org string, l List) ([]Listed, error) {
+	return s.find(ctx, org, l, nil)
+}
+
+// find lists resources, and counts those on all pages unless total is nil.
+func (s *Store) find(ctx context.Context, org string, l List, total *int) ([]Listed, error) {
 	which, ok := orderNames[l.By]
 	if !ok {
 		return nil, fault.New(fault.Invalid, "sort_by: %.64q is not one of %s", l.By, strings.Join(Orders, ", "))
@@ -66,7 +71,11 @@ func (s *Store) FindResources(ctx context.Context, org string, l List) ([]Listed
 		return nil, err
 	}
 	unlock := v.st.RLockOrdered(which)
-	listed := v.list(v.page(l, which))
+	rows := v.page(l, which)
+	listed := v.list(rows)
+	if total != nil {
+		*total = v.countAll(l, which, len(rows))
+	}
 	unlock()
 	return s.complete(ctx, v, listed, l.Sight)
 }

@@ -80,6 +80,12 @@ func TestFindFilters(t *testing.T) {
 		sum, err := s.store.SummarizeResources(s.ctx, testOrg, c.f)
 		s.Must(err)
 		equal(t, "count of "+c.name, sum.Total, c.want)
+		for _, p := range []List{{}, {Limit: 1}, {Limit: 100}, {Limit: 5, Skip: 5}, {Limit: 5, Skip: 1000}} {
+			p.Filter = c.f
+			_, total, err := s.store.FindPage(s.ctx, testOrg, p)
+			s.Must(err)
+			equal(t, fmt.Sprintf("total of %s, %d after %d", c.name, p.Limit, p.Skip), total, c.want)
+		}
 	}
 	equal(t, "what an account has", s.uids(List{Filter: Filter{Accounts: []string{"ca_2"}}}), orders)
 	for _, r := range s.find(List{Filter: Filter{GroupID: static.ID}}) {

@@ -13,12 +13,13 @@ import (
 
 // BreakdownNode is one value of a dimension, below the values of the preceding dimensions.
 type BreakdownNode struct {
-	ID      string  `json:"id" doc:"Its path" example:"total/aws/eu-west-1"`
-	Dim     string  `json:"dim" doc:"Its dimension; empty of the total"`
-	Value   *string `json:"value" doc:"Null where a charge has none, and of the total and of others"`
-	Label   string  `json:"label" example:"aws"`
-	CostUSD string  `json:"costUSD" example:"12.34"`
-	Other   bool    `json:"other" doc:"All smaller values together"`
+	ID          string  `json:"id" doc:"Its path" example:"total/aws/eu-west-1"`
+	Dim         string  `json:"dim" doc:"Its dimension; empty of the total"`
+	Value       *string `json:"value" doc:"Null where a charge has none, and of the total and of others"`
+	Label       string  `json:"label" example:"aws"`
+	CostUSD     string  `json:"costUSD" example:"12.34"`
+	PreviousUSD *string `json:"previousUSD" doc:"Its cost in the previous period, with compare=true; null without, and if no day of that period has bills or estimates" example:"11.90"`
+	Other       bool    `json:"other" doc:"All smaller values together"`
 }
 
 // BreakdownLink is the part of a node's cost that falls to one of its child nodes.
@@ -34,6 +35,8 @@ type Breakdown struct {
 	Dims  []string        `json:"dims"`
 	Nodes []BreakdownNode `json:"nodes"`
 	Links []BreakdownLink `json:"links"`
+	// Previous is the period before, with compare=true.
+	Previous *Previous `json:"previous" doc:"The period before, with compare=true: as many whole months, the same days of the month before, or as many days"`
 }
 
 // BreakdownInput holds the parameters of a breakdown. It is exported so that the framework sees its fields where it is
@@ -42,6 +45,8 @@ type BreakdownInput struct {
 	report.Asked
 	Dims  []string `query:"dims" maxItems:"6" doc:"The dimensions, one a level; service_name when left out" example:"provider"`
 	Limit int      `query:"limit" minimum:"1" maximum:"1000" default:"25" doc:"How many values of a node are shown one by one"`
+	// Compare asks for the costs of the previous period.
+	Compare bool `query:"compare" doc:"true adds to each node its cost in the period before"`
 }
 
 // maxNodes is the most nodes of a breakdown, so that it fits into one answer.
@@ -59,11 +64,15 @@ func (s *service) breakdown(ctx context.Context, in *BreakdownInput) (Breakdown,
 	if err != nil {
 		return Breakdown{}, err
 	}
-	labels, err := s.labels.Read(ctx, q.Dims...)
-	if err != nil {
+	t := tree{dims: q.Dims, limit: in.Limit}
+	if in.Compare {
+		if t.before, err = s.compare(ctx, q, &a); err != nil {
+			return Breakdown{}, err
+		}
+	}
+	if t.labels, err = s.labels.Read(ctx, q.Dims...); err != nil {
 		return Breakdown{}, err
 	}
-	t := tree{dims: q.Dims, limit: in.Limit, labels: labels}
 	if err = t.grow(&a); err != nil {
 		return Breakdown{}, err
 	}
@@ -71,7 +80,7 @@ func (s *service) breakdown(ctx context.Context, in *BreakdownInput) (Breakdown,
 	if err != nil {
 		return Breakdown{}, err
 	}
-	return Breakdown{b, q.Dims, t.nodes, t.links}, s.Balanced(ctx, t.check())
+	return Breakdown{b, q.Dims, t.nodes, t.links, t.before.period()}, s.Balanced(ctx, t.check())
 }
 
 // tree builds a breakdown. shown holds the rounded amount of each node by node ID.
@@ -82,6 +91,7 @@ type tree struct {
 	nodes  []BreakdownNode
 	links  []BreakdownLink
 	shown  map[string]money.Amount
+	before *comparison // nil without one
 }
 
 // rootID is the ID of the node that contains all costs.
@@ -91,7 +101,8 @@ const rootID = "total"
 func (t *tree) grow(a *cost.Answer) error {
 	total := a.Total.Round(2)
 	t.shown = map[string]money.Amount{rootID: total}
-	t.nodes, t.links = []BreakdownNode{{ID: rootID, Label: "Total", CostUSD: total.Fixed(2)}}, []BreakdownLink{}
+	t.links = []BreakdownLink{}
+	t.nodes = []BreakdownNode{{ID: rootID, Label: "Total", CostUSD: total.Fixed(2), PreviousUSD: t.before.total()}}
 	return t.branch(rootID, 0, a.Rows)
 }
 
@@ -114,10 +125,12 @@ func (t *tree) branch(parent string, level int, rows []cost.Row) error {
 	for i := range members {
 		sums[i] = members[i].sum
 	}
+	before := t.before.parts(parent, members)
 	for i, part := range money.RoundPartsTo(sums, t.shown[parent], 2) {
 		m := &members[i]
 		n := t.node(parent, level, m)
 		n.CostUSD, t.shown[n.ID] = part.Fixed(2), part
+		n.PreviousUSD = t.before.show(n.ID, before[i])
 		t.nodes, t.links = append(t.nodes, n), append(t.links, BreakdownLink{parent, n.ID, n.CostUSD})
 		if len(t.nodes) > maxNodes {
 			return fault.New(fault.Invalid,

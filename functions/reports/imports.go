@@ -18,12 +18,13 @@ func (s *service) basis(ctx context.Context, q *cost.Question, a *cost.Answer) (
 
 // importedBasis returns the basis of a report without AttributedFrom.
 func (s *service) importedBasis(ctx context.Context, q *cost.Question, a *cost.Answer) (Basis, error) {
-	out := newBasis(q, a)
+	out, now := newBasis(q, a), s.p.Clock.Now()
+	out.cover(q, a.Attribution, now)
 	var err error
 	if out.Incomplete, err = s.IncompleteMonths(ctx, q); err != nil {
 		return out, err
 	}
-	if out.CostSource = report.CostSource(q, a, s.p.Clock.Now()); len(out.Incomplete) > 0 {
+	if out.CostSource = report.CostSource(q, a, now); len(out.Incomplete) > 0 {
 		out.CostSource = report.EstimatedCost
 	}
 	return out, nil

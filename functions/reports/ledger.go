@@ -25,10 +25,10 @@ func (s *service) months(ctx context.Context, from, to time.Time) ([]cost.Summar
 // plain reports whether a question has no filter and no scope, so that monthly summaries can answer it.
 func plain(q *cost.Question) bool { return q.Within == nil && len(q.Filter) == 0 }
 
-// series returns the costs by day. It takes one round trip if the question is plain.
+// series returns the costs by day. It takes one round trip if the question is plain and has no dimensions.
 func (s *service) series(ctx context.Context, q cost.Question) (cost.Answer, error) {
-	q.Dims, q.Daily = nil, true
-	if !plain(&q) || report.DaysBetween(q.From, q.To) > cost.MaxDays {
+	q.Daily = true
+	if len(q.Dims) > 0 || !plain(&q) || report.DaysBetween(q.From, q.To) > cost.MaxDays {
 		return s.Ask(ctx, q)
 	}
 	months, err := s.months(ctx, q.From, q.To)

@@ -90,6 +90,7 @@ func (s *service) costOperations(g *rest.Group) {
 		Summary:  "List cost trends",
 		Description: "The last 30 days, 12 weeks or 12 months, including the current one, unless days are " +
 			"requested. Weeks begin on Mondays; the first and the last week or month hold only the requested days. " +
+			"dims splits each point into series, the most expensive first. " +
 			"Accept: image/svg+xml asks for a picture, and so does /reports/trends.svg." + kept + billed + asked,
 	}, s.trendsOrPicture)
 	rest.Handle(g, rest.Op{

@@ -20,7 +20,7 @@ func (s *service) pictureOperations(g *rest.Group) {
 		Description: "The picture of GET /reports/trends: an area chart of the costs, for a mail, a chat or a wiki." +
 			billed + asked,
 	}, func(ctx context.Context, in *trendsInput) (rest.Raw, error) {
-		t, err := s.trends(ctx, &in.TrendInput)
+		t, err := s.trends(ctx, &in.TrendInput, SeriesInput{})
 		return s.picture(ctx, trendChart(&t, s.p.Clock.Now()), err)
 	})
 	rest.Handle(g, rest.Op{
@@ -49,8 +49,14 @@ type trendsInput struct {
 	rest.Pictured
 }
 
-func (s *service) trendsOrPicture(ctx context.Context, in *trendsInput) (out rest.Drawn[Trends], err error) {
-	if out.Data, err = s.trends(ctx, &in.TrendInput); err != nil || !in.WantsPicture() {
+type trendsBySeriesInput struct {
+	TrendInput
+	SeriesInput
+	rest.Pictured
+}
+
+func (s *service) trendsOrPicture(ctx context.Context, in *trendsBySeriesInput) (out rest.Drawn[Trends], err error) {
+	if out.Data, err = s.trends(ctx, &in.TrendInput, in.SeriesInput); err != nil || !in.WantsPicture() {
 		return out, err
 	}
 	c := trendChart(&out.Data, s.p.Clock.Now())

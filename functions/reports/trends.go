@@ -19,15 +19,18 @@ type TrendPoint struct {
 // CostPoint is the cost and the savings of a day, week or month.
 type CostPoint struct {
 	TrendPoint
-	SavingsUSD string `json:"savingsUSD" example:"1.15"`
+	SavingsUSD string   `json:"savingsUSD" example:"1.15"`
+	SeriesUSD  []string `json:"seriesUSD" doc:"The cost of each of the series, in their order; they add up to costUSD" example:"[\"12.34\"]"`
 }
 
 // Trends is the costs over time.
 type Trends struct {
 	Basis
-	TotalSavingsUSD string      `json:"totalSavingsUSD"`
-	Granularity     string      `json:"granularity" enum:"day,week,month"`
-	Items           []CostPoint `json:"items"`
+	TotalSavingsUSD string        `json:"totalSavingsUSD"`
+	Granularity     string        `json:"granularity" enum:"day,week,month"`
+	Dims            []string      `json:"dims"`
+	Series          []TrendSeries `json:"series" doc:"The values of dims, the most expensive first; empty without dims"`
+	Items           []CostPoint   `json:"items"`
 }
 
 // TrendInput holds the parameters of a trend. It is exported so that the framework sees its fields where it is
@@ -37,11 +40,18 @@ type TrendInput struct {
 	Granularity string `query:"granularity" enum:"day,week,month" default:"day"`
 }
 
-func (s *service) trends(ctx context.Context, in *TrendInput) (Trends, error) {
+// SeriesInput selects the series of a trend. It is exported so that the framework sees its fields where it is embedded.
+type SeriesInput struct {
+	Dims  []string `query:"dims" maxItems:"2" doc:"The dimensions by which each point is split; none when left out" example:"provider"`
+	Limit int      `query:"limit" minimum:"1" maximum:"25" default:"8" doc:"How many values are series of their own; all others are one with other true"`
+}
+
+func (s *service) trends(ctx context.Context, in *TrendInput, by SeriesInput) (Trends, error) {
 	q, err := s.Question(ctx, &in.Asked, report.Recent(in.Granularity), cost.Billed)
 	if err != nil {
 		return Trends{}, err
 	}
+	q.Dims = by.Dims
 	a, err := s.series(ctx, q)
 	if err != nil {
 		return Trends{}, err
@@ -50,12 +60,26 @@ func (s *service) trends(ctx context.Context, in *TrendInput) (Trends, error) {
 	if err != nil {
 		return Trends{}, err
 	}
+	parts, err := s.splitTrend(ctx, &q, &a, by.Limit)
+	if err != nil {
+		return Trends{}, err
+	}
 	out := newTrends(&q, &a, savings, in.Granularity)
+	out.addSeries(&q, &a, &parts)
 	out.Basis, err = s.basis(ctx, &q, &a)
 	return out, err
 }
 
-// newTrends returns trends without their Basis.
+// addSeries adds the series of an answer to each point.
+func (t *Trends) addSeries(q *cost.Question, a *cost.Answer, parts *trendSeries) {
+	b := bucket(t.Granularity, q.From, a)
+	t.Dims, t.Series = append([]string{}, q.Dims...), parts.shown
+	for i := range t.Items {
+		t.Items[i].SeriesUSD = parts.seriesOf(&b, i, t.Items[i].CostUSD)
+	}
+}
+
+// newTrends returns trends without their Basis and series.
 func newTrends(q *cost.Question, a *cost.Answer, savings []money.Amount, granularity string) Trends {
 	b := bucket(granularity, q.From, a)
 	total := money.Sum(savings...)
@@ -68,7 +92,7 @@ func newTrends(q *cost.Question, a *cost.Answer, savings []money.Amount, granula
 	}
 	shown := cents(sums)
 	for i, p := range b.points(a.Total) {
-		out.Items[i] = CostPoint{p, shown[i].Fixed(2)}
+		out.Items[i] = CostPoint{TrendPoint: p, SavingsUSD: shown[i].Fixed(2)}
 	}
 	return out
 }

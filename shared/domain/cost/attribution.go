@@ -205,6 +205,19 @@ func (a Attribution) note(p *Period) {
 	}
 }
 
+// Covered returns the first month with costs, and the end of the last; zero times if there is none.
+func (a Attribution) Covered() (from, to time.Time) {
+	for m := range a {
+		if from.IsZero() || m.Start().Before(from) {
+			from = m.Start()
+		}
+		if m.End().After(to) {
+			to = m.End()
+		}
+	}
+	return from, to
+}
+
 // From returns the first day from which on all costs are attributed by a definition of a team or group that was
 // changed last at the time changed. It is the zero time if all costs are.
 func (a Attribution) From(changed time.Time) time.Time {

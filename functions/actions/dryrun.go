@@ -17,6 +17,9 @@ import (
 type DryRun struct {
 	Steps   []DryRunStep    `json:"steps" doc:"The orders in sequence. A step begins when the provider has accepted the one before; the first step of a tier begins when the whole tier before has ended"`
 	LeftOut []DryRunLeftOut `json:"leftOut" doc:"The skipped resources and the reasons"`
+	// HourlyUSD and WithoutRate are set by setPrices.
+	HourlyUSD   *string `json:"hourlyUSD" doc:"What the resources of the steps cost an hour while they run, above what they cost while they are stopped: a stop saves it, a start costs it. Null if no price of them is known" example:"12.4000"`
+	WithoutRate int     `json:"withoutRate" doc:"Resources of the steps whose price is not known; hourlyUSD leaves them out"`
 }
 
 // DryRunStep is one order of one tier.
@@ -35,6 +38,9 @@ type DryRunResource struct {
 	CloudAccountID string       `json:"cloudAccountID" doc:"Our id of the cloud account"`
 	Region         string       `json:"region"`
 	Status         cloud.Status `json:"status" doc:"From the inventory" enum:"running,stopped,starting,stopping,pending,terminated,unknown"`
+	// Tags are those of the record, of which a terminated or missing resource has none.
+	Tags      map[string]string `json:"tags" doc:"Its tags; empty of a resource that is gone"`
+	HourlyUSD *string           `json:"hourlyUSD" doc:"What it costs an hour while it runs, above what it costs while it is stopped; null if its price is not known, and of a resource that is left out" example:"0.0960"`
 }
 
 // DryRunLeftOut is a resource that a bulk action would not act on.
@@ -63,10 +69,13 @@ func (s *service) planDryRun(ctx context.Context, verb cloud.Verb, chosen choice
 	plan := DryRun{Steps: []DryRunStep{}, LeftOut: []DryRunLeftOut{}}
 	for _, l := range append(chosen.left, left...) {
 		plan.LeftOut = append(plan.LeftOut,
-			DryRunLeftOut{dryRunResource(l.Member), l.Reason, rest.Optional(l.Detail), nil})
+			DryRunLeftOut{dryRunResource(l.Member, nil), l.Reason, rest.Optional(l.Detail), nil})
 	}
 	for _, members := range execution.Sequence(verb, chosen.members) {
 		plan.addStep(members, foreseen)
+	}
+	if err = s.addPrices(ctx, &plan); err != nil {
+		return BulkSubmitted{}, err
 	}
 	return BulkSubmitted{
 		BulkActionID: running.ID, Status: execution.BulkPlanned, Total: len(chosen.members),
@@ -124,6 +133,7 @@ func (s *service) droppedMembers(ctx context.Context, chosen choice) ([]executio
 type foreseenEnd struct {
 	status execution.Status // "" when it would be asked
 	why    string
+	tags   map[string]string // of the resource
 }
 
 // foreseeEnds reads the records that decide each member's action, in one round trip for each hundred members.
@@ -149,7 +159,7 @@ func (s *service) foreseeEnds(ctx context.Context, verb cloud.Verb, members []in
 			inventory.AccountKey(org, m.CloudAccountID)); err != nil {
 			return nil, err
 		}
-		var e foreseenEnd
+		e := foreseenEnd{tags: p.Record.Tags}
 		e.status, e.why = execution.Foresee(verb, p)
 		out[m.ResourceID] = e
 	}
@@ -170,13 +180,15 @@ func decodeAt[T any](items map[table.Key]table.Item, k table.Key) (T, error) {
 func (d *DryRun) addStep(members []inventory.Member, foreseen map[string]foreseenEnd) {
 	step := DryRunStep{Tier: members[0].Tier, Order: members[0].Order}
 	for _, m := range members {
-		switch e := foreseen[m.ResourceID]; e.status {
+		e := foreseen[m.ResourceID]
+		shown := dryRunResource(m, e.tags)
+		switch e.status {
 		case "":
-			step.Resources = append(step.Resources, dryRunResource(m))
+			step.Resources = append(step.Resources, shown)
 		case execution.Succeeded:
-			d.LeftOut = append(d.LeftOut, DryRunLeftOut{dryRunResource(m), e.why, nil, new("completed")})
+			d.LeftOut = append(d.LeftOut, DryRunLeftOut{shown, e.why, nil, new("completed")})
 		default:
-			d.LeftOut = append(d.LeftOut, DryRunLeftOut{dryRunResource(m), e.why, nil, new("failed")})
+			d.LeftOut = append(d.LeftOut, DryRunLeftOut{shown, e.why, nil, new("failed")})
 		}
 	}
 	if len(step.Resources) > 0 {
@@ -184,6 +196,9 @@ func (d *DryRun) addStep(members []inventory.Member, foreseen map[string]foresee
 	}
 }
 
-func dryRunResource(m inventory.Member) DryRunResource {
-	return DryRunResource{m.ResourceID, m.UID, m.Name, m.Type, m.CloudAccountID, m.Region, m.Status}
+func dryRunResource(m inventory.Member, tags map[string]string) DryRunResource {
+	return DryRunResource{
+		ResourceID: m.ResourceID, ResourceUID: m.UID, Name: m.Name, Type: m.Type, CloudAccountID: m.CloudAccountID,
+		Region: m.Region, Status: m.Status, Tags: rest.NonNilMap(tags),
+	}
 }

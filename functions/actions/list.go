@@ -18,20 +18,27 @@ type filter struct {
 	Type           string   `query:"type" enum:"start,stop"`
 	ResourceUID    string   `query:"resource_uid" maxLength:"1024" doc:"Only on this resource"`
 	CloudAccountID []string `query:"cloud_account_id" maxItems:"50" doc:"Only in these cloud accounts, by our ids"`
+	BulkActionID   string   `query:"bulk_action_id" maxLength:"64" doc:"Only of this bulk action"`
 }
 
 func (f *filter) isOpen() bool {
-	return len(f.Status) == 0 && f.Type == "" && f.ResourceUID == "" && len(f.CloudAccountID) == 0 && f.Open()
+	return len(f.Status) == 0 && f.Type == "" && f.ResourceUID == "" && len(f.CloudAccountID) == 0 &&
+		f.BulkActionID == "" && f.Open()
 }
 
 func (f *filter) meets(a execution.Action) bool {
 	return rest.Among(f.Status, string(a.Status)) && (f.Type == "" || f.Type == string(a.Action)) &&
-		(f.ResourceUID == "" || f.ResourceUID == a.ResourceUID) && rest.Among(f.CloudAccountID, a.CloudAccountID)
+		(f.ResourceUID == "" || f.ResourceUID == a.ResourceUID) && rest.Among(f.CloudAccountID, a.CloudAccountID) &&
+		(f.BulkActionID == "" || f.BulkActionID == a.BulkActionID)
 }
 
-// query selects the actions created within the filter's time, newest first.
+// query selects the actions created within the filter's time, newest first. The actions of a bulk action are younger
+// than it.
 func (f *filter) query() table.Query {
 	q := table.Query{Reverse: true}
+	if f.From.IsZero() && id.IsValid("bulk", f.BulkActionID) {
+		q.From = id.LowestAt("act", id.TimeOf(f.BulkActionID))
+	}
 	if !f.From.IsZero() {
 		q.From = id.LowestAt("act", f.From.Time)
 	}

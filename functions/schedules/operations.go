@@ -74,6 +74,13 @@ func (s *service) scheduleOperations(g *rest.Group) {
 		Description: "A bare array. POST /schedules with preset and timezone creates a schedule from a preset.",
 	}, s.listPresets)
 	rest.Handle(g, rest.Op{
+		ID: "listUpcomingFirings", Method: http.MethodGet, Path: schedules + "/upcoming", Policy: reading, Scoped: true,
+		Statuses: invalid,
+		Summary:  "List the next firings of all schedules",
+		Description: "Of the enabled schedules, the next first, at most 200; more says whether there are others. " +
+			scopedNote,
+	}, s.listUpcoming)
+	rest.Handle(g, rest.Op{
 		ID: "getSchedule", Method: http.MethodGet, Path: schedulePath, Policy: reading, Scoped: true, Statuses: missing,
 		Summary: "Read a schedule", Description: scopedNote,
 	}, s.getSchedule)

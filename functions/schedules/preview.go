@@ -216,17 +216,18 @@ const calendarReading = "calendars:read"
 
 // hideCalendars removes the names of calendars from the reasons of firings.
 func hideCalendars(firings []scheduling.Foretold) {
-	const hidden = "a calendar, whose name " + calendarReading + " on the whole organization shows"
 	for i := range firings {
 		f := &firings[i]
-		if f.Skip.Reason == scheduling.ClosedByCalendar {
-			f.Skip.Detail = hidden
-		}
+		hideCalendar(&f.Skip)
 		for j := range f.Skips {
-			if f.Skips[j].Reason == scheduling.ClosedByCalendar {
-				f.Skips[j].Detail = hidden
-			}
+			hideCalendar(&f.Skips[j])
 		}
+	}
+}
+
+func hideCalendar(s *scheduling.Skip) {
+	if s.Reason == scheduling.ClosedByCalendar {
+		s.Detail = "a calendar, whose name " + calendarReading + " on the whole organization shows"
 	}
 }
 

@@ -28,9 +28,11 @@ type Schedule struct {
 	GraceMinutes    int        `json:"graceMinutes" doc:"Until a drift is enforced"`
 	AttachmentCount int64      `json:"attachmentCount"`
 	NextFiringAt    *time.Time `json:"nextFiringAt" doc:"The next minute at which a cron is due, even if it will be skipped; null if disabled"`
-	CreatedBy       *string    `json:"createdBy" doc:"The creator's mail address; null for schedules created before it was recorded. The schedule stays when its creator leaves, and the owners are told"`
-	CreatedAt       time.Time  `json:"createdAt"`
-	UpdatedAt       time.Time  `json:"updatedAt"`
+	// NextFiringAction is the action of NextFiringAt.
+	NextFiringAction *cloud.Verb `json:"nextFiringAction" enum:"start,stop" doc:"What that cron does; if a start and a stop fall in that minute, start, which wins; null if disabled"`
+	CreatedBy        *string     `json:"createdBy" doc:"The creator's mail address; null for schedules created before it was recorded. The schedule stays when its creator leaves, and the owners are told"`
+	CreatedAt        time.Time   `json:"createdAt"`
+	UpdatedAt        time.Time   `json:"updatedAt"`
 }
 
 // Cron is a cron of a schedule.
@@ -55,7 +57,8 @@ func (s *service) newSchedule(sch scheduling.Schedule) Schedule {
 		out.Crons[i] = Cron{c.ID, c.Expression, c.Action}
 	}
 	if t, err := scheduling.NewTimetable(sch, nil, scheduling.Span{}); err == nil && sch.Enabled {
-		out.NextFiringAt = rest.Optional(t.NextFiring(s.p.Clock.Now()))
+		at, action := t.NextAction(s.p.Clock.Now())
+		out.NextFiringAt, out.NextFiringAction = rest.Optional(at), rest.Optional(action)
 	}
 	return out
 }

@@ -148,6 +148,20 @@ func (c *Closure) String() string {
 	return fmt.Sprintf("calendar %s (%s): %s", c.CalendarID, name, c.Effect)
 }
 
+// NextAction returns NextFiring, and the action of the cron that is due then: the start, if a start and a stop are due.
+func (t *Timetable) NextAction(after time.Time) (at time.Time, action cloud.Verb) {
+	if at = t.NextFiring(after); at.IsZero() {
+		return at, ""
+	}
+	for i := range t.lines {
+		l := &t.lines[i]
+		if due, ok := l.cron.Next(after, t.loc); ok && due.Equal(at) && action != cloud.Start {
+			action = l.Action
+		}
+	}
+	return at, action
+}
+
 // NextFiring returns the first minute after a time at which a cron of the schedule fires, whether it acts or not. It
 // returns the zero time when there is none.
 func (t *Timetable) NextFiring(after time.Time) time.Time {

@@ -114,7 +114,10 @@ func TestFilters(t *testing.T) {
 	a.write(ours,
 		audit.Row{Actor: "ada@example.com", Action: "createTeam", ResourceType: "teams", Category: audit.Platform},
 		audit.Row{Actor: "bob@example.com", Action: "createTeam", ResourceType: "teams", Category: audit.Platform},
-		audit.Row{Actor: "ada@example.com", Action: "createBudget", ResourceType: "budgets", Category: audit.Cost},
+		audit.Row{
+			Actor: "ada@example.com", Action: "createBudget", ResourceType: "budgets", Category: audit.Cost,
+			Target: "budget_1",
+		},
 		audit.Row{
 			Actor: "ada@example.com", Action: "createSchedule", ResourceType: "schedules",
 			Category: audit.Scheduling,
@@ -125,6 +128,8 @@ func TestFilters(t *testing.T) {
 		"?email=ada@example.com":                   "4 3 1",
 		"?email=ADA@example.com":                   "4 3 1",
 		"?resource_type=budgets":                   "3",
+		"?target=budget_1,budget_2":                "3",
+		"?target=budget":                           "",
 		"?include=cost":                            "3",
 		"?include=cost,scheduling":                 "4 3",
 		"?include=provisioning":                    "",

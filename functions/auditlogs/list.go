@@ -24,17 +24,19 @@ type listInput struct {
 	Action       []string `query:"action" maxItems:"50" doc:"Only these operationIds"`
 	Email        string   `query:"email" maxLength:"320" doc:"The person who made the request"`
 	ResourceType []string `query:"resource_type" maxItems:"50" doc:"The kinds of the changed records"`
+	Target       []string `query:"target" maxItems:"50" doc:"The changed records: their ids, or the names of those without"`
 	Include      []string `query:"include" enum:"platform,scheduling,cost,provisioning,deployments" maxItems:"5" doc:"The categories; default: all"`
 }
 
 // hasFilter reports whether rows must be read to be filtered.
 func (in *listInput) hasFilter() bool {
-	return len(in.Action) > 0 || in.Email != "" || len(in.ResourceType) > 0 || len(in.Include) > 0
+	return len(in.Action) > 0 || in.Email != "" || len(in.ResourceType) > 0 || len(in.Target) > 0 ||
+		len(in.Include) > 0
 }
 
 func (in *listInput) matches(r audit.Row) bool {
 	return rest.Among(in.Action, r.Action) && rest.Among(in.ResourceType, r.ResourceType) &&
-		rest.Among(in.Include, string(r.Category)) && (in.Email == "" || strings.EqualFold(in.Email, r.Actor))
+		rest.Among(in.Target, r.Target) && rest.Among(in.Include, string(r.Category)) && (in.Email == "" || strings.EqualFold(in.Email, r.Actor))
 }
 
 func (s *service) listRows(ctx context.Context, in *listInput) (rest.List[audit.Row], error) {

@@ -5,6 +5,7 @@ import (
 
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/identity/grant"
+	"lamplighter.dev/shared/foundation/fault"
 )
 
 func listPolicies(context.Context, *struct{}) ([]grant.Policy, error) {
@@ -18,9 +19,30 @@ type HeldPermission struct {
 	ScopeID   string `json:"scopeID" doc:"The organization, the team or the resource" example:"team_01k8z3v5y0e6m9x2q4t7r1c8bd"`
 }
 
-func listPermissions(ctx context.Context, _ *struct{}) ([]HeldPermission, error) {
-	out := []HeldPermission{}
+type permissionsInput struct {
+	Email string `query:"email" maxLength:"1024" doc:"The permissions of this member instead of the caller's; needs roles:read on the whole organization"`
+}
+
+func (s *service) listPermissions(ctx context.Context, in *permissionsInput) ([]HeldPermission, error) {
 	c := identity.CallerFrom(ctx)
+	if in.Email == "" {
+		return permissionsOf(c), nil
+	}
+	if !identity.Allows(c, reading) {
+		return nil, fault.New(fault.Denied, "permission denied: %s is needed on the whole organization to see the "+
+			"permissions of others; leave email out to see your own", reading)
+	}
+	a, err := s.readAccess(ctx)
+	if err != nil {
+		return nil, err
+	}
+	_, m, err := s.people.FindMember(ctx, c.Org, in.Email)
+	return permissionsOf(identity.Caller{Org: c.Org, User: m.User, Grants: a.ResolveGrants(m.Grants)}), err
+}
+
+// permissionsOf lists the policies of a caller.
+func permissionsOf(c identity.Caller) []HeldPermission {
+	out := []HeldPermission{}
 	for _, p := range grant.Policies() {
 		s := c.Scopes(p.ID)
 		if s.All {
@@ -29,7 +51,7 @@ func listPermissions(ctx context.Context, _ *struct{}) ([]HeldPermission, error)
 		out = append(out, workingOn(p.ID, "team", s.Teams)...)
 		out = append(out, workingOn(p.ID, "resource", s.Resources)...)
 	}
-	return out, nil
+	return out
 }
 
 // workingOn returns the policy on teams or resources, or nothing if no operation accepts a grant of it there.

@@ -1,6 +1,7 @@
 package roles
 
 import (
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -50,6 +51,20 @@ func TestPermissions(t *testing.T) {
 	if r := s.as("nil", "GET /permissions"); strings.TrimSpace(r.Body) != `{"data":[]}` {
 		t.Errorf("nobody: %s", r.Body)
 	}
+}
+
+func TestPermissions_OfAMemberAreForThoseWhoMayReadRoles(t *testing.T) {
+	s := newFixture(t)
+	s.addMember("pat")
+	s.addMember("nil")
+	s.assignRole("pat", s.newRole("Looker", "actions:read").ID, "team:"+s.teams[ours])
+	own := apitest.Data[[]HeldPermission](s.as("pat", "GET /permissions"))
+	got := apitest.Data[[]HeldPermission](s.as("olga", "GET /permissions?email="+apitest.Email("pat")))
+	if !slices.Equal(got, own) || len(got) == 0 {
+		t.Errorf("an owner sees %v; pat has %v", got, own)
+	}
+	s.as("pat", "GET /permissions?email="+apitest.Email("nil")).Want(http.StatusForbidden, "roles:read")
+	s.as("olga", "GET /permissions?email=nobody@example.com").Want(http.StatusNotFound)
 }
 
 // row 18 of issue 21: a grant on a team or a resource lists only what it permits there.

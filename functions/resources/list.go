@@ -88,23 +88,6 @@ func (s *service) listResources(ctx context.Context, in *listInput) (rest.Counte
 	return rest.Counted[Record]{Items: shownAll(found, costs), Total: total}, err
 }
 
-// Summary counts resources.
-type Summary struct {
-	Total      int            `json:"total"`
-	ByProvider map[string]int `json:"byProvider"`
-	ByType     map[string]int `json:"byType"`
-	ByStatus   map[string]int `json:"byStatus"`
-	ByRegion   map[string]int `json:"byRegion"`
-}
-
-type summaryInput struct{ Filters }
-
-func (s *service) getSummary(ctx context.Context, in *summaryInput) (Summary, error) {
-	c := identity.CallerFrom(ctx)
-	sum, err := s.inventory.SummarizeResources(ctx, c.Org, in.inventoryFilter(s.records.SightOf(c, nil)))
-	return Summary(sum), err
-}
-
 type resourceInput struct {
 	ResourceID string `path:"resourceID" maxLength:"64"`
 }

@@ -216,16 +216,16 @@ func TestByUIDs(t *testing.T) {
 func TestSummaryAndTypes(t *testing.T) {
 	a := newFixture(t)
 	sum := apitest.Data[Summary](a.getPath("/resources/summary"))
-	want := Summary{
-		4,
-		map[string]int{"aws": 4},
-		map[string]int{"aws-ec2": 3, "aws-rds": 1},
-		map[string]int{"running": 3, "stopped": 1},
-		map[string]int{"eu-west-1": 4},
-	}
-	if fmt.Sprint(sum) != fmt.Sprint(want) {
-		t.Errorf("got %v, want %v", sum, want)
-	}
+	account := apitest.Data[[]Record](a.getPath("/resources"))[0].CloudAccountID
+	a.Equal("summary", apitest.JSON(sum), apitest.JSON(Summary{
+		Total: 4, ByProvider: map[string]int{"aws": 4}, ByType: map[string]int{"aws-ec2": 3, "aws-rds": 1},
+		ByStatus: map[string]int{"running": 3, "stopped": 1}, ByRegion: map[string]int{"eu-west-1": 4},
+		ByAccount: map[string]int{account: 4}, Facets: map[string]map[string]int{}, WithoutRate: 3,
+	}))
+	facets := apitest.Data[Summary](a.getPath("/resources/summary?facets=true&type=aws-rds&status=running")).Facets
+	a.Equal("facets", apitest.JSON(facets), apitest.JSON(map[string]map[string]int{
+		"provider": {}, "region": {}, "cloud_account_id": {}, "type": {"aws-ec2": 3}, "status": {"stopped": 1},
+	}))
 	if got := apitest.Data[Summary](a.getPath("/resources/summary?type=aws-rds")).Total; got != 1 {
 		t.Errorf("databases: %d", got)
 	}

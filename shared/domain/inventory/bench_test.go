@@ -189,3 +189,17 @@ func resident(b *testing.B) int {
 	b.ReportMetric(float64(shared*os.Getpagesize())/1e6, "file-MB")
 	return (pages - shared) * os.Getpagesize()
 }
+
+// BenchmarkSummary counts all resources with their facets, and sees the running ones.
+func BenchmarkSummary(b *testing.B) {
+	s := fill(b)
+	f := Filter{Statuses: []string{"running"}, Sight: SeeEverything()}
+	b.ReportAllocs()
+	for b.Loop() {
+		seen := 0
+		sum, err := s.store.SummarizeRunning(s.ctx, testOrg, f, func(string) { seen++ })
+		if err != nil || sum.Total != seen {
+			b.Fatal(sum.Total, seen, err)
+		}
+	}
+}

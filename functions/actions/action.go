@@ -28,7 +28,10 @@ func (s *service) actionOperations(g *rest.Group) {
 			"left the inventory, by who may see the whole organization.",
 	}, func(ctx context.Context, in *ActionPath) (Action, error) {
 		a, err := s.visibleAction(ctx, in.ActionID)
-		return showAction(a), err
+		if err != nil {
+			return Action{}, err
+		}
+		return s.showOne(ctx, a)
 	})
 	rest.Handle(g, rest.Op{
 		ID: "listActionLogs", Method: http.MethodGet, Path: "/actions/{actionID}/logs", Policy: reading, Scoped: true,
@@ -103,8 +106,11 @@ func (s *service) cancelAction(ctx context.Context, in *ActionPath) (Action, err
 		if err != nil {
 			return Action{}, err
 		}
-		if a, err = s.readAction(ctx, in.ActionID); err != nil || a.ErrorMessage == reason {
-			return showAction(a), err
+		if a, err = s.readAction(ctx, in.ActionID); err != nil {
+			return Action{}, err
+		}
+		if a.ErrorMessage == reason {
+			return s.showOne(ctx, a)
 		}
 	}
 	return Action{}, fault.New(fault.Conflict, "action %s is %s: only one that is pending, or waits for capacity, "+

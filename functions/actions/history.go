@@ -31,7 +31,10 @@ func (s *service) historyOperations(g *rest.Group) {
 
 func (s *service) listHistory(ctx context.Context, in *historyQuery) (rest.List[StateChange], error) {
 	found, err := s.readChanges(ctx, in)
-	return rest.MapItems(found, shownChange), err
+	if err != nil {
+		return rest.List[StateChange]{}, err
+	}
+	return showNamed(ctx, s, found, func(c execution.StateChange) string { return c.ResourceUID }, shownChange)
 }
 
 func (s *service) readChanges(ctx context.Context, in *historyQuery) (rest.List[execution.StateChange], error) {

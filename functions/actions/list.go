@@ -65,7 +65,10 @@ func (s *service) listActions(ctx context.Context, in *filter) (rest.List[Action
 			return in.meets(a) && reach[0].HasUID(a.ResourceUID)
 		})
 	}
-	return rest.MapItems(got, showAction), err
+	if err != nil {
+		return rest.List[Action]{}, err
+	}
+	return showNamed(ctx, s, got, func(a execution.Action) string { return a.ResourceUID }, showAction)
 }
 
 // readCounted reads a page of a list whose length is counted, in two waves of round trips.

@@ -80,3 +80,12 @@ func TestDryRun_ShowsWhatItSavesAnHour(t *testing.T) {
 		t.Errorf("without any price: %v, %d", none.HourlyUSD, none.WithoutRate)
 	}
 }
+
+func TestActions_NameTheirResource(t *testing.T) {
+	f := newBulkFixture(t)
+	f.callAs(bulkOrg, everybody, http.MethodPost, "/actions", `{"type":"stop","resourceUID":"i-web-0","provider":"aws",`+
+		`"resourceType":"aws-ec2","cloudAccountID":"ca_01k00000000000000000000000","region":"eu-west-1"}`).
+		want(t, http.StatusOK)
+	f.callAs(bulkOrg, everybody, http.MethodGet, "/actions", "").
+		want(t, http.StatusOK, `"resourceName":"web-0"`, `"resourceID":"`+f.ids["web-0"]+`"`)
+}

@@ -24,7 +24,8 @@ const (
 )
 
 // costNote describes the cost fields in the interface description.
-const costNote = " rackRateUSD is the estimate at public prices, null if no price is known. actualUSD is the " +
+const costNote = " rackRateUSD is the estimate at public prices, null if no price is known; runningRateUSD is that " +
+	"of the running resource, which a start of a stopped one costs. actualUSD is the " +
 	"billed cost, null until a bill has arrived. sort_by=cost sorts by the cost that costSource names: for actual " +
 	"lastMonth, or monthToDate if that is 0; for estimated rackRateUSD.monthly. Resources without a cost come " +
 	"first. smartTags are the accepted tags that are still derived. scheduleIDs are the schedules that take the " +

@@ -145,7 +145,7 @@ func TestARecordIsAsTheContractSpellsIt(t *testing.T) {
 		"capacity": map[string]any{"vCPU": 2.0},
 		"tags":     map[string]any{"env": "prod"}, "smartTags": map[string]any{}, "parentUID": "", "schedulable": true,
 		"groupIDs": []any{},
-		"teamIDs":  []any{}, "scheduleIDs": []any{}, "rackRateUSD": nil, "actualUSD": nil, "costSource": nil,
+		"teamIDs":  []any{}, "scheduleIDs": []any{}, "rackRateUSD": nil, "runningRateUSD": nil, "actualUSD": nil, "costSource": nil,
 		"discoveredAt": "2026-03-10T09:30:30Z", "lastSeenAt": "2026-03-10T09:30:30Z",
 		"createdAt": "2026-03-10T08:30:30Z", "id": list[0]["id"],
 	}
@@ -267,8 +267,9 @@ func TestExport(t *testing.T) {
 // TestExport_HasEveryFieldOfTheRecord: prices are the fields of the record that take several columns.
 func TestExport_HasEveryFieldOfTheRecord(t *testing.T) {
 	spread := map[string][]string{
-		"rackRateUSD": {"rackRateHourlyUSD", "rackRateMonthlyUSD", "priceVersion"},
-		"actualUSD":   {"monthToDateUSD", "lastMonthUSD"},
+		"rackRateUSD":    {"rackRateHourlyUSD", "rackRateMonthlyUSD", "priceVersion"},
+		"actualUSD":      {"monthToDateUSD", "lastMonthUSD"},
+		"runningRateUSD": {"runningRateHourlyUSD"},
 	}
 	for field := range reflect.TypeFor[Record]().Fields() {
 		name := field.Tag.Get("json")

@@ -31,6 +31,7 @@ type Record struct {
 	TeamIDs          []string          `json:"teamIDs" doc:"The teams that own it, as far as the caller may see them"`
 	ScheduleIDs      []string          `json:"scheduleIDs"`
 	RackRateUSD      *RackRate         `json:"rackRateUSD"`
+	RunningRateUSD   *RunningRate      `json:"runningRateUSD"`
 	ActualUSD        *Actual           `json:"actualUSD"`
 	CostSource       *string           `json:"costSource" enum:"estimated,actual" doc:"actual once a bill of this month has arrived, else estimated; null if no cost is known"`
 	DiscoveredAt     time.Time         `json:"discoveredAt"`
@@ -45,6 +46,11 @@ type RackRate struct {
 	Monthly      string `json:"monthly" doc:"For 730 hours" example:"70.08"`
 	PriceVersion string `json:"priceVersion" doc:"Version of the price list"`
 	Stale        bool   `json:"stale" doc:"Newer prices could not be fetched"`
+}
+
+// RunningRate is the present public price of a resource while it runs, whatever its status is, as a decimal.
+type RunningRate struct {
+	Hourly string `json:"hourly" doc:"Per hour" example:"0.096000"`
 }
 
 // Actual is the invoiced cost of a resource, as decimals.
@@ -75,6 +81,7 @@ func (r *Record) addCosts(rate *pricing.HourlyRate, billed *pricing.Invoiced) {
 	if rate != nil && rate.Reason == "" {
 		hour := rate.Hourly(r.Status)
 		r.RackRateUSD = &RackRate{hour.Fixed(6), hour.MulInt(pricing.HoursPerMonth).Fixed(2), rate.Version, rate.Stale}
+		r.RunningRateUSD = &RunningRate{rate.Running.Fixed(6)}
 	}
 	if billed != nil {
 		r.ActualUSD = &Actual{billed.MonthToDate.Fixed(2), billed.LastMonth.Fixed(2)}

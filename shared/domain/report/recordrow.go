@@ -14,6 +14,7 @@ var RecordColumns = []string{
 	"capacity", "tags", "smartTags", "parentUID", "schedulable", "groupIDs", "teamIDs", "scheduleIDs", "discoveredAt",
 	"lastSeenAt", "createdAt",
 	"rackRateHourlyUSD", "rackRateMonthlyUSD", "priceVersion", "monthToDateUSD", "lastMonthUSD", "costSource",
+	"runningRateHourlyUSD", // new columns stand at the end, for readers that count them
 }
 
 // Line returns the record as a line of NDJSON.
@@ -38,9 +39,12 @@ func (r Record) Cells() []string {
 
 // costCells returns the cells for the resource's cost. Unknown values are empty cells.
 func (r Record) costCells() []string {
-	out := make([]string, 6)
+	out := make([]string, 7)
 	if p := r.RackRateUSD; p != nil {
 		out[0], out[1], out[2] = p.Hourly, p.Monthly, p.PriceVersion
+	}
+	if p := r.RunningRateUSD; p != nil {
+		out[6] = p.Hourly
 	}
 	if a := r.ActualUSD; a != nil {
 		out[3], out[4] = a.MonthToDate, a.LastMonth

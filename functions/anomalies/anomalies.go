@@ -10,17 +10,22 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/anomaly"
+	"lamplighter.dev/shared/domain/cost"
+	"lamplighter.dev/shared/domain/event"
+	"lamplighter.dev/shared/domain/scopename"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/people/teams"
 )
 
 // AnomalyContributor is the contribution of a service, resource or account to an anomaly.
 type AnomalyContributor struct {
-	Dim         string `json:"dim" enum:"service_name,resource_uid,cloud_account_id" doc:"The dimension of the split: the contributors of each dimension sum to the anomaly"`
-	Key         string `json:"key" doc:"The service, the native id of the resource, or our id of the account; empty for costs without such a name, and for the others"`
-	Others      bool   `json:"others" doc:"All that is not listed by itself"`
-	CostUSD     string `json:"costUSD"`
-	BaselineUSD string `json:"baselineUSD"`
-	ExcessUSD   string `json:"excessUSD" doc:"costUSD - baselineUSD; below 0 where something cost less than before"`
+	Dim         string  `json:"dim" enum:"service_name,resource_uid,cloud_account_id" doc:"The dimension of the split: the contributors of each dimension sum to the anomaly"`
+	Key         string  `json:"key" doc:"The service, the native id of the resource, or our id of the account; empty for costs without such a name, and for the others"`
+	Name        *string `json:"name" doc:"The name of the resource or account; null of a service, which is its own name, of one that is gone, and of the others"`
+	Others      bool    `json:"others" doc:"All that is not listed by itself"`
+	CostUSD     string  `json:"costUSD"`
+	BaselineUSD string  `json:"baselineUSD"`
+	ExcessUSD   string  `json:"excessUSD" doc:"costUSD - baselineUSD; below 0 where something cost less than before"`
 }
 
 // Anomaly is an anomaly as clients see it.
@@ -28,6 +33,7 @@ type Anomaly struct {
 	ID           string               `json:"id" example:"ano_01k6v0e4y0c2b7m9q8r5t3w1xz"`
 	AnomalyType  anomaly.ScopeType    `json:"anomalyType" enum:"org,cloud_account,resource_group,resource,team"`
 	ScopeID      string               `json:"scopeID" doc:"Empty for the organization, the native id of a resource"`
+	ScopeName    *string              `json:"scopeName" doc:"The name of the account, group, resource or team; null of the organization, of one that is gone, and of a group that the caller may not see" example:"shop-prod"`
 	Date         string               `json:"date" example:"2026-11-20"`
 	CostUSD      string               `json:"costUSD"`
 	BaselineUSD  string               `json:"baselineUSD"`
@@ -46,10 +52,10 @@ type Anomaly struct {
 	UpdatedAt    time.Time            `json:"updatedAt"`
 }
 
-func newAnomaly(r anomaly.Record) Anomaly {
+func newAnomaly(r anomaly.Record, names scopename.Names) Anomaly {
 	costs, base := r.Cost.Round(2), r.Baseline.Round(2)
 	out := Anomaly{
-		ID: r.ID, AnomalyType: r.Type, ScopeID: r.ScopeID, Date: r.Day.Format(time.DateOnly), CostUSD: costs.Fixed(2),
+		ID: r.ID, AnomalyType: r.Type, ScopeID: r.ScopeID, ScopeName: names.Of(string(r.Type), r.ScopeID), Date: r.Day.Format(time.DateOnly), CostUSD: costs.Fixed(2),
 		BaselineUSD: base.Fixed(2),
 		ExcessUSD:   costs.Sub(base).Fixed(2), Severity: r.Severity, Kind: "spike", Status: r.Status,
 		Reason: rest.Optional(r.Reason), JudgedBy: rest.Optional(r.By),
@@ -68,7 +74,7 @@ func newAnomaly(r anomaly.Record) Anomaly {
 	}
 	for i, c := range r.Contributors {
 		out.Contributors[i] = AnomalyContributor{
-			c.Dim, c.Key, c.Others, c.Cost.Fixed(2), c.Baseline.Fixed(2),
+			c.Dim, c.Key, names.Of(contributorScopes[c.Dim], c.Key), c.Others, c.Cost.Fixed(2), c.Baseline.Fixed(2),
 			c.Excess.Fixed(2),
 		}
 	}
@@ -103,7 +109,30 @@ func (s *service) list(ctx context.Context, in *listInput) (rest.List[Anomaly], 
 	q.Reverse = true
 	r := rest.Reading[anomaly.Record]{Store: s.p.Table, Page: in.Page}
 	found, err := r.Filtered(ctx, q, func(a anomaly.Record) bool { return in.meets(&a) && sees(&a) })
-	return rest.MapItems(found, newAnomaly), err
+	if err != nil {
+		return rest.List[Anomaly]{}, err
+	}
+	names, err := s.namesOf(ctx, found.Items...)
+	return rest.MapItems(found, func(r anomaly.Record) Anomaly { return newAnomaly(r, names) }), err
+}
+
+// contributorScopes are the kinds of scopes that the keys of contributors name, by dimension.
+var contributorScopes = map[string]string{
+	cost.ResourceDim: event.ScopeResource, cost.AccountDim: event.ScopeAccount,
+}
+
+// namesOf reads the names in anomalies.
+func (s *service) namesOf(ctx context.Context, found ...anomaly.Record) (scopename.Names, error) {
+	var scopes []event.Scope
+	for i := range found {
+		scopes = append(scopes, event.Scope{Type: string(found[i].Type), ID: found[i].ScopeID})
+		for _, c := range found[i].Contributors {
+			if kind := contributorScopes[c.Dim]; kind != "" && c.Key != "" {
+				scopes = append(scopes, event.Scope{Type: kind, ID: c.Key})
+			}
+		}
+	}
+	return scopename.Reader{Inventory: s.inventory, Teams: teams.New(s.p.Table)}.Read(ctx, scopes)
 }
 
 func (in *listInput) meets(a *anomaly.Record) bool {
@@ -128,7 +157,7 @@ func (s *service) judge(ctx context.Context, in *judgeInput) (Anomaly, error) {
 	if err != nil {
 		return Anomaly{}, err
 	}
-	audit.NoteChange(ctx, audit.Change{Target: old.ID, Before: newAnomaly(old)})
+	audit.NoteChange(ctx, audit.Change{Target: old.ID, Before: newAnomaly(old, nil)})
 	if old.Status == anomaly.Closed {
 		return Anomaly{},
 			fault.New(fault.Conflict,
@@ -143,8 +172,9 @@ func (s *service) judge(ctx context.Context, in *judgeInput) (Anomaly, error) {
 	if next, err = s.store.Replace(ctx, identity.CallerOrg(ctx), old, next); err != nil {
 		return Anomaly{}, err
 	}
-	audit.NoteChange(ctx, audit.Change{After: newAnomaly(next)})
-	return newAnomaly(next), nil
+	audit.NoteChange(ctx, audit.Change{After: newAnomaly(next, nil)})
+	names, err := s.namesOf(ctx, next)
+	return newAnomaly(next, names), err
 }
 
 // seen returns an anomaly if the caller may judge it. It returns fault.NotFound for an anomaly that the caller may not

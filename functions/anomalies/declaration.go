@@ -8,6 +8,7 @@ import (
 	"lamplighter.dev/shared/domain/event"
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/people/teams"
 )
 
 // Declaration declares the routes, the table access and the sample events of this function.
@@ -16,7 +17,10 @@ var Declaration = platform.Declaration{
 	Secrets: []platform.Secret{platform.PepperSecret},
 	Routes:  []string{"/reports/anomalies", "/reports/anomalies/{proxy+}", "/reports/anomaly-settings"},
 	Access: rest.Access.With(table.Access{
-		Reads:  []table.Partition{identity.MetaPartition, inventory.IndexPartition, inventory.ChunkPartition},
+		Reads: []table.Partition{
+			identity.MetaPartition, inventory.IndexPartition, inventory.ChunkPartition, inventory.AccountPartition,
+			teams.Partition,
+		},
 		Writes: []table.Partition{anomaly.Partition, event.Partition},
 	}),
 	Samples: []string{"list"},

@@ -10,6 +10,7 @@ import (
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/budgeting"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/scopename"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/displayname"
 	"lamplighter.dev/shared/foundation/fault"
@@ -26,6 +27,7 @@ type Budget struct {
 	Name           string              `json:"name"`
 	ScopeType      budgeting.ScopeType `json:"scopeType" enum:"org,cloud_account,resource_group,resource,team,tag"`
 	ScopeID        string              `json:"scopeID"`
+	ScopeName      *string             `json:"scopeName" doc:"The name of the account, group, resource or team; null of the organization and of a tag, of one that is gone, and of a group that the caller may not see" example:"shop-prod"`
 	AmountUSD      string              `json:"amountUSD" example:"1500.00"`
 	Period         budgeting.Period    `json:"period" enum:"month,quarter,year"`
 	Thresholds     []int               `json:"thresholds" doc:"Percent of the amount"`
@@ -35,9 +37,10 @@ type Budget struct {
 	UpdatedAt      time.Time           `json:"updatedAt"`
 }
 
-func newBudget(b budgeting.Budget) Budget {
+func newBudget(b budgeting.Budget, names scopename.Names) Budget {
 	return Budget{
-		ID: b.ID, Name: b.Name, ScopeType: b.ScopeType, ScopeID: b.ScopeID, AmountUSD: b.Amount.Fixed(2),
+		ID: b.ID, Name: b.Name, ScopeType: b.ScopeType, ScopeID: b.ScopeID,
+		ScopeName: names.Of(string(b.ScopeType), b.ScopeID), AmountUSD: b.Amount.Fixed(2),
 		Period:     b.Period,
 		Thresholds: append([]int{}, b.Thresholds...), ForecastAlerts: b.ForecastAlerts, CreatedBy: b.CreatedBy,
 		CreatedAt: b.CreatedAt, UpdatedAt: b.UpdatedAt,
@@ -85,8 +88,8 @@ func (s *service) create(ctx context.Context, in *struct{ Body NewBudget }) (Bud
 	if err != nil {
 		return Budget{}, err
 	}
-	audit.NoteChange(ctx, audit.Change{Target: b.ID, After: newBudget(b)})
-	return newBudget(b), nil
+	audit.NoteChange(ctx, audit.Change{Target: b.ID, After: newBudget(b, nil)})
+	return s.show(ctx, b)
 }
 
 // check normalizes and validates a budget.
@@ -141,7 +144,10 @@ func (s *service) holds(ctx context.Context, b *budgeting.Budget) ([]table.Write
 
 func (s *service) get(ctx context.Context, in *BudgetInput) (Budget, error) {
 	b, err := s.seen(ctx, in.BudgetID)
-	return newBudget(b), err
+	if err != nil {
+		return Budget{}, err
+	}
+	return s.show(ctx, b)
 }
 
 // seen returns a budget if the caller may see it.
@@ -186,7 +192,9 @@ func (s *service) list(ctx context.Context, in *listInput) (rest.List[Budget], e
 		return !rest.Among(in.ScopeType, string(b.ScopeType)) || in.ScopeID != "" && in.ScopeID != b.ScopeID
 	})
 	in.Apply(all)
-	return rest.MapItems(rest.PageOf(all, in.Page), newBudget), nil
+	page := rest.PageOf(all, in.Page)
+	names, err := s.namesOf(ctx, page.Items...)
+	return rest.MapItems(page, func(b budgeting.Budget) Budget { return newBudget(b, names) }), err
 }
 
 // visible returns the budgets that the caller may see, the oldest first.
@@ -220,7 +228,7 @@ func (s *service) update(ctx context.Context, in *updateInput) (Budget, error) {
 	if err != nil {
 		return Budget{}, err
 	}
-	audit.NoteChange(ctx, audit.Change{Target: old.ID, Before: newBudget(old)})
+	audit.NoteChange(ctx, audit.Change{Target: old.ID, Before: newBudget(old, nil)})
 	next := old
 	if err = in.Body.apply(&next); err != nil {
 		return Budget{}, err
@@ -238,8 +246,8 @@ func (s *service) update(ctx context.Context, in *updateInput) (Budget, error) {
 	if next, err = s.store.Update(ctx, identity.CallerOrg(ctx), old, next, holds...); err != nil {
 		return Budget{}, err
 	}
-	audit.NoteChange(ctx, audit.Change{After: newBudget(next)})
-	return newBudget(next), nil
+	audit.NoteChange(ctx, audit.Change{After: newBudget(next, nil)})
+	return s.show(ctx, next)
 }
 
 // apply sets the fields that were sent.
@@ -271,6 +279,6 @@ func (s *service) remove(ctx context.Context, in *BudgetInput) (rest.Deleted, er
 	if err != nil {
 		return rest.Deleted{}, err
 	}
-	audit.NoteChange(ctx, audit.Change{Target: b.ID, Before: newBudget(b)})
+	audit.NoteChange(ctx, audit.Change{Target: b.ID, Before: newBudget(b, nil)})
 	return rest.Deleted{ID: b.ID}, s.store.Delete(ctx, identity.CallerOrg(ctx), b)
 }

@@ -116,6 +116,20 @@ func TestBudgets_FromCreationToEnd(t *testing.T) {
 	f.Equal("left", apitest.Data[rest.List[Budget]](f.Call(ada, "GET /budgets")).Total, 1)
 }
 
+func TestBudgets_NameTheirScopes(t *testing.T) {
+	f := newFixture(t)
+	for scope, c := range map[budgeting.ScopeType]struct{ id, want string }{
+		budgeting.Org:           {"", "null"},
+		budgeting.ResourceGroup: {f.group, `"First"`},
+		budgeting.Team:          {f.team, `"Shop"`},
+		budgeting.Resource:      {"i-0", `"web-0"`},
+	} {
+		made := f.make(string(scope), scope, c.id, "10")
+		f.Equal("name when made", apitest.JSON(made.ScopeName), c.want)
+		f.Equal("name when read", apitest.JSON(apitest.Data[Budget](f.Call(ada, "GET /budgets/"+made.ID)).ScopeName), c.want)
+	}
+}
+
 func TestBudgets_BadInputIsRefusedByFieldAndValue(t *testing.T) {
 	f := newFixture(t)
 	for _, c := range []struct{ body, field, value string }{

@@ -7,6 +7,7 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/scopename"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/people/teams"
 )
@@ -40,9 +41,6 @@ func (l Labels) Of(dim, value string) string {
 	return unknown
 }
 
-// groupReading is the policy that permits a caller to see the names of groups.
-const groupReading = "resource-groups:read"
-
 // LabelReader reads the labels of the caller's organization.
 type LabelReader struct {
 	Inventory *inventory.Store
@@ -51,9 +49,9 @@ type LabelReader struct {
 
 // Read reads the names for the values of dimensions that are IDs: one round trip for each such dimension.
 func (r LabelReader) Read(ctx context.Context, dims ...string) (Labels, error) {
-	out := Labels{}
+	out, names := Labels{}, scopename.Reader{Inventory: r.Inventory, Teams: r.Teams}
 	for dim, read := range map[string]func(context.Context, string) (map[string]string, error){
-		cost.AccountDim: r.accountNames, cost.GroupDim: r.groupNames, cost.TeamDim: r.teamNames,
+		cost.AccountDim: names.Accounts, cost.GroupDim: names.Groups, cost.TeamDim: names.TeamNames,
 	} {
 		if !slices.Contains(dims, dim) {
 			continue
@@ -64,49 +62,4 @@ func (r LabelReader) Read(ctx context.Context, dims ...string) (Labels, error) {
 		}
 	}
 	return out, nil
-}
-
-func (r LabelReader) accountNames(ctx context.Context, org string) (map[string]string, error) {
-	all, err := r.Inventory.ListAccounts(ctx, org)
-	out := make(map[string]string, len(all))
-	for i := range all {
-		out[all[i].ID] = all[i].Name
-	}
-	return out, err
-}
-
-// groupNames returns the names of the groups that the caller may see. All other groups are shown by their IDs. It
-// makes no round trip for a caller without access to groups.
-func (r LabelReader) groupNames(ctx context.Context, org string) (map[string]string, error) {
-	scopes := identity.CallerFrom(ctx).Scopes(groupReading)
-	out := map[string]string{}
-	if !scopes.All {
-		if scopes.None() {
-			return out, nil
-		}
-		parts, err := r.Inventory.GroupsInScope(ctx, org, scopes, "")
-		for i := range parts {
-			out[parts[i].ID] = parts[i].Name
-		}
-		return out, err
-	}
-	all, err := r.Inventory.ListGroups(ctx, org)
-	for i := range all {
-		out[all[i].ID] = all[i].Name
-	}
-	return out, err
-}
-
-func (r LabelReader) teamNames(ctx context.Context, org string) (map[string]string, error) {
-	all, err := r.Teams.List(ctx, org)
-	return NamesOfTeams(all), err
-}
-
-// NamesOfTeams returns the names of teams by their IDs.
-func NamesOfTeams(all []teams.Team) map[string]string {
-	out := make(map[string]string, len(all))
-	for i := range all {
-		out[all[i].ID] = all[i].Name
-	}
-	return out
 }

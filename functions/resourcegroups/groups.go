@@ -20,16 +20,18 @@ import (
 
 // Group is the client's view of a resource group.
 type Group struct {
-	ID               string    `json:"id" example:"grp_01k6v0e4y0c2b7m9q8r5t3w1xz"`
-	Name             string    `json:"name"`
-	Description      string    `json:"description"`
-	Members          []Member  `json:"members" nullable:"true" doc:"Null in lists"`
-	MemberCount      *int      `json:"memberCount" doc:"Null for a dynamic group in a list"`
-	Selector         *Selector `json:"selector" doc:"Null for a static group"`
-	StepDelaySeconds int       `json:"stepDelaySeconds" doc:"Wait between two steps of a bulk action"`
-	FailurePolicy    string    `json:"failurePolicy" enum:"continue,abort"`
-	CreatedAt        time.Time `json:"createdAt"`
-	UpdatedAt        time.Time `json:"updatedAt"`
+	ID          string   `json:"id" example:"grp_01k6v0e4y0c2b7m9q8r5t3w1xz"`
+	Name        string   `json:"name"`
+	Description string   `json:"description"`
+	Members     []Member `json:"members" nullable:"true" doc:"Null in lists"`
+	MemberCount *int     `json:"memberCount" doc:"Members that the caller may see"`
+	// States is set where a group is read, and not where it is changed.
+	States           map[string]int `json:"states" doc:"Members that the caller may see, by status; empty in the answer to a change" example:"{\"running\":3}"`
+	Selector         *Selector      `json:"selector" doc:"Null for a static group"`
+	StepDelaySeconds int            `json:"stepDelaySeconds" doc:"Wait between two steps of a bulk action"`
+	FailurePolicy    string         `json:"failurePolicy" enum:"continue,abort"`
+	CreatedAt        time.Time      `json:"createdAt"`
+	UpdatedAt        time.Time      `json:"updatedAt"`
 }
 
 // Member is a resource of a group and its position.
@@ -50,7 +52,8 @@ type Selector struct {
 // newBriefGroup returns a group without its members.
 func newBriefGroup(g inventory.Group) Group {
 	out := Group{
-		ID: g.ID, Name: g.Name, Description: g.Description, StepDelaySeconds: g.StepDelaySeconds,
+		States: map[string]int{},
+		ID:     g.ID, Name: g.Name, Description: g.Description, StepDelaySeconds: g.StepDelaySeconds,
 		FailurePolicy: g.FailurePolicy, CreatedAt: g.CreatedAt, UpdatedAt: g.UpdatedAt,
 	}
 	if g.Selector == nil {

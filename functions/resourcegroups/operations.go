@@ -44,7 +44,7 @@ func (s *service) groupOperations(g *rest.Group) {
 		ID: "listResourceGroups", Method: http.MethodGet, Path: groups, Policy: reading, Scoped: true,
 		Statuses: []int{http.StatusBadRequest},
 		Summary:  "List resource groups",
-		Description: "Without members; read one group to get them. memberCount of a dynamic group is null here. A " +
+		Description: "Without members; read one group to get them, or GET /resources with group_id. A " +
 			"caller with a grant on teams or resources sees the groups with members in it, and their count.",
 	}, s.listGroups)
 	rest.Handle(g, rest.Op{
@@ -128,5 +128,6 @@ func (s *service) listGroups(ctx context.Context, in *listInput) (rest.List[Grou
 		return !rest.Matches(in.Search, g.Name, g.Description)
 	})
 	in.Apply(all)
-	return rest.MapItems(rest.PageOf(all, in.Page), newBriefGroup), nil
+	page := rest.MapItems(rest.PageOf(all, in.Page), newBriefGroup)
+	return page, s.addStates(ctx, page.Items)
 }

@@ -35,7 +35,13 @@ func (s *service) getGroup(ctx context.Context, in *GroupInput) (Group, error) {
 	if err != nil {
 		return Group{}, err
 	}
-	return s.groupWithMembers(ctx, g)
+	out, err := s.groupWithMembers(ctx, g)
+	if err != nil {
+		return Group{}, err
+	}
+	one := []Group{out}
+	err = s.addStates(ctx, one)
+	return one[0], err
 }
 
 // partOfGroup returns a group with only its members in scopes.
@@ -57,5 +63,7 @@ func (s *service) partOfGroup(ctx context.Context, groupID string, scopes grant.
 	}
 	n := len(out.Members)
 	out.MemberCount = &n
-	return out, nil
+	one := []Group{out}
+	err = s.addStates(ctx, one)
+	return one[0], err
 }

@@ -12,7 +12,7 @@ import (
 	"lamplighter.dev/shared/domain/anomaly"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/event"
-	"lamplighter.dev/shared/domain/scopename"
+	"lamplighter.dev/shared/domain/report"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/people/teams"
 )
@@ -52,7 +52,7 @@ type Anomaly struct {
 	UpdatedAt    time.Time            `json:"updatedAt"`
 }
 
-func newAnomaly(r anomaly.Record, names scopename.Names) Anomaly {
+func newAnomaly(r anomaly.Record, names report.ScopeNames) Anomaly {
 	costs, base := r.Cost.Round(2), r.Baseline.Round(2)
 	out := Anomaly{
 		ID: r.ID, AnomalyType: r.Type, ScopeID: r.ScopeID, ScopeName: names.Of(string(r.Type), r.ScopeID), Date: r.Day.Format(time.DateOnly), CostUSD: costs.Fixed(2),
@@ -122,7 +122,7 @@ var contributorScopes = map[string]string{
 }
 
 // namesOf reads the names in anomalies.
-func (s *service) namesOf(ctx context.Context, found ...anomaly.Record) (scopename.Names, error) {
+func (s *service) namesOf(ctx context.Context, found ...anomaly.Record) (report.ScopeNames, error) {
 	var scopes []event.Scope
 	for i := range found {
 		scopes = append(scopes, event.Scope{Type: string(found[i].Type), ID: found[i].ScopeID})
@@ -132,7 +132,7 @@ func (s *service) namesOf(ctx context.Context, found ...anomaly.Record) (scopena
 			}
 		}
 	}
-	return scopename.Reader{Inventory: s.inventory, Teams: teams.New(s.p.Table)}.Read(ctx, scopes)
+	return report.LabelReader{Inventory: s.inventory, Teams: teams.New(s.p.Table)}.ReadScopes(ctx, scopes)
 }
 
 func (in *listInput) meets(a *anomaly.Record) bool {

@@ -10,7 +10,7 @@ import (
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/budgeting"
 	"lamplighter.dev/shared/domain/inventory"
-	"lamplighter.dev/shared/domain/scopename"
+	"lamplighter.dev/shared/domain/report"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/displayname"
 	"lamplighter.dev/shared/foundation/fault"
@@ -37,7 +37,7 @@ type Budget struct {
 	UpdatedAt      time.Time           `json:"updatedAt"`
 }
 
-func newBudget(b budgeting.Budget, names scopename.Names) Budget {
+func newBudget(b budgeting.Budget, names report.ScopeNames) Budget {
 	return Budget{
 		ID: b.ID, Name: b.Name, ScopeType: b.ScopeType, ScopeID: b.ScopeID,
 		ScopeName: names.Of(string(b.ScopeType), b.ScopeID), AmountUSD: b.Amount.Fixed(2),

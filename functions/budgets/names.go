@@ -5,17 +5,17 @@ import (
 
 	"lamplighter.dev/shared/domain/budgeting"
 	"lamplighter.dev/shared/domain/event"
-	"lamplighter.dev/shared/domain/scopename"
+	"lamplighter.dev/shared/domain/report"
 	"lamplighter.dev/shared/people/teams"
 )
 
 // namesOf reads the names of the scopes of budgets.
-func (s *service) namesOf(ctx context.Context, all ...budgeting.Budget) (scopename.Names, error) {
+func (s *service) namesOf(ctx context.Context, all ...budgeting.Budget) (report.ScopeNames, error) {
 	scopes := make([]event.Scope, len(all))
 	for i := range all {
 		scopes[i] = event.Scope{Type: string(all[i].ScopeType), ID: all[i].ScopeID}
 	}
-	return scopename.Reader{Inventory: s.inventory, Teams: teams.New(s.p.Table)}.Read(ctx, scopes)
+	return report.LabelReader{Inventory: s.inventory, Teams: teams.New(s.p.Table)}.ReadScopes(ctx, scopes)
 }
 
 // show returns the client's view of a budget.

@@ -8,7 +8,6 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/report"
-	"lamplighter.dev/shared/domain/scopename"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/money"
 )
@@ -52,7 +51,7 @@ func (s *service) splitTeams(ctx context.Context, q cost.Question, daily bool) (
 		return nil, fault.Wrap("read the names of teams", err)
 	}
 	return s.splitBy(ctx, q, daily, &teamSplit{
-		names: report.Labels{cost.TeamDim: scopename.NamesOfTeams(all)}, rules: rules, changed: teamsDefinedAt(all, &q),
+		names: report.Labels{cost.TeamDim: report.NamesOfTeams(all)}, rules: rules, changed: teamsDefinedAt(all, &q),
 	})
 }
 

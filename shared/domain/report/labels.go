@@ -7,7 +7,6 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/domain/cost"
 	"lamplighter.dev/shared/domain/inventory"
-	"lamplighter.dev/shared/domain/scopename"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/people/teams"
 )
@@ -49,9 +48,9 @@ type LabelReader struct {
 
 // Read reads the names for the values of dimensions that are IDs: one round trip for each such dimension.
 func (r LabelReader) Read(ctx context.Context, dims ...string) (Labels, error) {
-	out, names := Labels{}, scopename.Reader{Inventory: r.Inventory, Teams: r.Teams}
+	out := Labels{}
 	for dim, read := range map[string]func(context.Context, string) (map[string]string, error){
-		cost.AccountDim: names.Accounts, cost.GroupDim: names.Groups, cost.TeamDim: names.TeamNames,
+		cost.AccountDim: r.accountNames, cost.GroupDim: r.groupNames, cost.TeamDim: r.teamNames,
 	} {
 		if !slices.Contains(dims, dim) {
 			continue

@@ -1,6 +1,4 @@
-// Package scopename reads the names of scopes, which records keep as IDs: cloud accounts, resource groups, teams and
-// resources.
-package scopename
+package report
 
 import (
 	"context"
@@ -13,30 +11,25 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/domain/event"
-	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/people/teams"
 )
 
-// Reader reads names in the caller's organization.
-type Reader struct {
-	Inventory *inventory.Store
-	Teams     teams.Store
-}
-
-// Names are the names of scopes.
-type Names map[event.Scope]string
+// ScopeNames are the names of scopes: cloud accounts, resource groups, teams and resources.
+type ScopeNames map[event.Scope]string
 
 // Of returns the name of a scope; nil if it has none: the organization, a tag, a record that is gone, or a resource
 // group that the caller may not see.
-func (n Names) Of(kind, id string) *string { return rest.Optional(n[event.Scope{Type: kind, ID: id}]) }
+func (n ScopeNames) Of(kind, id string) *string {
+	return rest.Optional(n[event.Scope{Type: kind, ID: id}])
+}
 
-// Read reads the names of scopes. It takes one round trip for each kind of scope, side by side.
-func (r Reader) Read(ctx context.Context, scopes []event.Scope) (Names, error) {
-	out, org := make(Names, len(scopes)), identity.CallerOrg(ctx)
+// ReadScopes reads the names of scopes. It takes one round trip for each kind of scope, side by side.
+func (r LabelReader) ReadScopes(ctx context.Context, scopes []event.Scope) (ScopeNames, error) {
+	out, org := make(ScopeNames, len(scopes)), identity.CallerOrg(ctx)
 	var mu sync.Mutex
 	work, ctx := errgroup.WithContext(ctx)
 	for kind, read := range map[string]func(context.Context, string) (map[string]string, error){
-		event.ScopeAccount: r.Accounts, event.ScopeGroup: r.Groups, event.ScopeTeam: r.TeamNames,
+		event.ScopeAccount: r.accountNames, event.ScopeGroup: r.groupNames, event.ScopeTeam: r.teamNames,
 		event.ScopeResource: func(ctx context.Context, org string) (map[string]string, error) {
 			return r.resources(ctx, org, scopes)
 		},
@@ -61,7 +54,7 @@ func (r Reader) Read(ctx context.Context, scopes []event.Scope) (Names, error) {
 }
 
 // resources returns the names of those of the scopes that are resources, by native ID.
-func (r Reader) resources(ctx context.Context, org string, scopes []event.Scope) (map[string]string, error) {
+func (r LabelReader) resources(ctx context.Context, org string, scopes []event.Scope) (map[string]string, error) {
 	var uids []string
 	for _, s := range scopes {
 		if s.Type == event.ScopeResource {
@@ -76,8 +69,8 @@ func (r Reader) resources(ctx context.Context, org string, scopes []event.Scope)
 	return out, err
 }
 
-// Accounts returns the names of the cloud accounts by our ID.
-func (r Reader) Accounts(ctx context.Context, org string) (map[string]string, error) {
+// accountNames returns the names of the cloud accounts by our ID.
+func (r LabelReader) accountNames(ctx context.Context, org string) (map[string]string, error) {
 	all, err := r.Inventory.ListAccounts(ctx, org)
 	out := make(map[string]string, len(all))
 	for i := range all {
@@ -89,9 +82,9 @@ func (r Reader) Accounts(ctx context.Context, org string) (map[string]string, er
 // groupReading is the policy that permits a caller to see the names of groups.
 const groupReading = "resource-groups:read"
 
-// Groups returns the names of the resource groups that the caller may see, by ID. It makes no round trip for a caller
+// groupNames returns the names of the resource groups that the caller may see, by ID. It makes no round trip for a caller
 // without access to groups.
-func (r Reader) Groups(ctx context.Context, org string) (map[string]string, error) {
+func (r LabelReader) groupNames(ctx context.Context, org string) (map[string]string, error) {
 	scopes := identity.CallerFrom(ctx).Scopes(groupReading)
 	out := map[string]string{}
 	if !scopes.All {
@@ -111,8 +104,8 @@ func (r Reader) Groups(ctx context.Context, org string) (map[string]string, erro
 	return out, err
 }
 
-// TeamNames returns the names of the teams by ID.
-func (r Reader) TeamNames(ctx context.Context, org string) (map[string]string, error) {
+// teamNames returns the names of the teams by ID.
+func (r LabelReader) teamNames(ctx context.Context, org string) (map[string]string, error) {
 	all, err := r.Teams.List(ctx, org)
 	return NamesOfTeams(all), err
 }

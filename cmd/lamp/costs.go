@@ -247,6 +247,19 @@ func levelOf(by, dim string) int {
 	return 0
 }
 
+// cents returns an amount with at least two decimals.
+func cents(a money.Amount) string {
+	text := a.String()
+	_, decimals, _ := strings.Cut(text, ".")
+	switch len(decimals) {
+	case 0:
+		return text + ".00"
+	case 1:
+		return text + "0"
+	}
+	return text
+}
+
 func (x *costs) row(label, now, before string) record {
 	members := map[string]any{"label": label, "costUSD": now}
 	if x.compare {
@@ -254,7 +267,7 @@ func (x *costs) row(label, now, before string) record {
 		a, err := money.Parse(now)
 		b, err2 := money.Parse(before)
 		if err == nil && err2 == nil {
-			members["changeUSD"] = a.Sub(b).String()
+			members["changeUSD"] = cents(a.Sub(b))
 		}
 	}
 	return newRecord(members)

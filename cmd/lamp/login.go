@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -223,7 +224,7 @@ func (a *app) secret(question string) (string, error) {
 		return a.line()
 	}
 	fmt.Fprint(a.err, question)
-	s, err := a.readSecret()
+	s, err := a.readSecret(a.interrupted)
 	fmt.Fprintln(a.err)
 	return strings.TrimSpace(s), err
 }
@@ -235,62 +236,36 @@ func (a *app) ask(question string) (string, error) {
 }
 
 func (a *app) line() (string, error) {
-	s, err := bufio.NewReader(a.in).ReadString('\n')
+	if a.lines == nil {
+		a.lines = bufio.NewReader(a.in)
+	}
+	s, err := await(a.interrupted, func() (string, error) { return a.lines.ReadString('\n') })
 	if s = strings.TrimSpace(s); s != "" {
 		return s, nil
 	}
-	if err != nil {
-		return "", misused("standard input is empty: %w", err)
+	if errors.Is(err, io.EOF) {
+		return "", misused("standard input is empty")
 	}
-	return "", nil
+	return "", err
 }
 
-func (a *app) logoutCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "logout", Short: "End the session of the context", Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return a.logOut(c.Context()) },
+// await calls read, and gives it up at an interruption.
+func await(interrupted <-chan struct{}, read func() (string, error)) (string, error) {
+	type result struct {
+		text string
+		err  error
 	}
-}
-
-// logOut ends the session at the service, and forgets it here even if the service does not answer.
-func (a *app) logOut(ctx context.Context) error {
-	c, err := a.readConfig()
-	if err != nil {
-		return err
+	done := make(chan result, 1)
+	go func() {
+		text, err := read()
+		done <- result{text, err}
+	}()
+	select {
+	case r := <-done:
+		return r.text, r.err
+	case <-interrupted:
+		return "", context.Canceled
 	}
-	name := a.contextName(c)
-	f, err := a.credentialsFile()
-	if err != nil {
-		return err
-	}
-	own, err := f.Get(name)
-	if err != nil {
-		return &exitError{exitSignedOut, err}
-	}
-	var ended error
-	if own.Refresh != "" {
-		ended = a.endSession(ctx, own.Address, f.Of(name))
-	}
-	err = f.Change(ctx, name, func(client.Credential) (client.Credential, error) { return client.Credential{}, nil })
-	if err = errors.Join(ended, err); err != nil {
-		return err
-	}
-	a.say("Signed out of the context %s.", name)
-	if own.Access != "" && own.Refresh == "" {
-		a.say("The personal access token stays valid: revoke it with DELETE /personal-access-tokens/{tokenID}.")
-	}
-	return nil
-}
-
-func (a *app) endSession(ctx context.Context, api string, tokens client.TokenStore) error {
-	c, err := a.newClient(api, "", tokens)
-	if err != nil {
-		return err
-	}
-	if err = c.LogOut(ctx); errors.Is(err, client.ErrSignedOut) { // it has ended already
-		return nil
-	}
-	return err
 }
 
 func firstOf(texts ...string) string {

@@ -4,6 +4,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -29,7 +30,7 @@ func main() {
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process at once
 	a := &app{
 		in: os.Stdin, out: os.Stdout, err: os.Stderr, env: os.Getenv, clock: clock.System{},
-		asks: isTerminal(os.Stdin) && isTerminal(os.Stderr), readSecret: readSecret,
+		asks: isTerminal(os.Stdin) && isTerminal(os.Stderr), readSecret: readSecret, interrupted: ctx.Done(),
 	}
 	if isTerminal(os.Stdout) {
 		a.width, _, _ = term.GetSize(int(os.Stdout.Fd()))
@@ -39,10 +40,18 @@ func main() {
 
 func isTerminal(f *os.File) bool { return term.IsTerminal(int(f.Fd())) }
 
-// readSecret reads a line from the terminal without showing it.
-func readSecret() (string, error) {
-	b, err := term.ReadPassword(int(os.Stdin.Fd()))
-	return string(b), err
+// readSecret reads a line from the terminal without showing it. After an interruption the terminal shows input again.
+func readSecret(interrupted <-chan struct{}) (string, error) {
+	fd := int(os.Stdin.Fd())
+	state, err := term.GetState(fd)
+	if err != nil {
+		return "", fmt.Errorf("ask for a secret: %w", err)
+	}
+	text, err := await(interrupted, func() (string, error) {
+		b, err := term.ReadPassword(fd)
+		return string(b), err
+	})
+	return text, errors.Join(err, term.Restore(fd, state))
 }
 
 // app is one call of the program.
@@ -54,8 +63,11 @@ type app struct {
 	clock      clock.Clock
 	asks       bool // there is a terminal to ask
 	width      int  // columns of the terminal that shows out; 0 is none
-	readSecret func() (string, error)
+	readSecret func(interrupted <-chan struct{}) (string, error)
 	transport  http.RoundTripper // nil is the default
+
+	interrupted <-chan struct{} // is closed by Ctrl-C
+	lines       *bufio.Reader   // of in
 
 	output  string // flags
 	context string
@@ -90,10 +102,7 @@ func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use: "lamp", Short: "Lamplighter's command line: resources, costs, and starting and stopping them",
 		Version: versionText(), SilenceUsage: true, SilenceErrors: true,
-		PersistentPreRunE: func(*cobra.Command, []string) error {
-			a.ran = true
-			return a.checkOutput()
-		},
+		PersistentPreRunE: func(*cobra.Command, []string) error { return a.checkOutput() },
 	}
 	root.SetIn(a.in)
 	root.SetOut(a.out)
@@ -111,7 +120,21 @@ func (a *app) root() *cobra.Command {
 		a.describeCommand(), a.actCommand("start"), a.actCommand("stop"), a.holdCommand(), a.releaseCommand(),
 		a.wakeLinkCommand(), a.schedulesCommand(), a.costsCommand(), a.budgetsCommand(), a.anomaliesCommand(),
 		a.askCommand(), a.apiCommand(), a.versionCommand())
+	a.noteRuns(root)
 	return root
+}
+
+// noteRuns makes the commands below c note that they run: errors before are errors of the command line.
+func (a *app) noteRuns(c *cobra.Command) {
+	if run := c.RunE; run != nil {
+		c.RunE = func(c *cobra.Command, args []string) error {
+			a.ran = true
+			return run(c, args)
+		}
+	}
+	for _, below := range c.Commands() {
+		a.noteRuns(below)
+	}
 }
 
 func (a *app) versionCommand() *cobra.Command {

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -51,15 +52,18 @@ type writer interface {
 func (a *app) stream(columns []column, records iter.Seq2[record, error]) error {
 	out := bufio.NewWriterSize(a.out, 64<<10)
 	w := a.writer(out, a.chosen(columns))
+	some := false
 	for r, err := range records {
 		if err == nil {
 			err = w.write(r)
 		}
-		if err != nil { // the records before are printed
-			_ = w.end() //nolint:errcheck // the first error counts
-			_ = out.Flush()
+		if err != nil {
+			if some { // the records before are printed
+				err = errors.Join(err, w.end(), out.Flush())
+			}
 			return err
 		}
+		some = true
 	}
 	if err := w.end(); err != nil {
 		return err

@@ -207,7 +207,7 @@ func (p *plan) print(a *app) {
 	}
 	widths := w.widths(rows)
 	for _, r := range rows {
-		a.say("%s", alignRow(r, widths))
+		a.say("%s", alignRow(r, widths, make([]bool, len(r))))
 	}
 	if hidden > 0 {
 		a.say("… and %d more.", hidden)
@@ -222,7 +222,7 @@ func (p *plan) summary(n int) string {
 		text += fmt.Sprintf(" in %d steps", len(p.steps))
 	}
 	if p.verb == "stop" && p.hourly.Sign() > 0 {
-		text += fmt.Sprintf(", and save $%s an hour at list prices", p.hourly)
+		text += fmt.Sprintf(", and save $%s an hour at list prices", cents(p.hourly.Round(4)))
 	}
 	if p.unpriced > 0 && p.verb == "stop" && n > 0 {
 		text += fmt.Sprintf(" (%d without a known price)", p.unpriced)

@@ -177,9 +177,12 @@ func (x *scheduleAct) attach(ctx context.Context, to *client.Client, s record) e
 	if err != nil {
 		return err
 	}
-	p := x.a.planOf(ctx, to, t.order("stop"))
-	x.a.say("Would attach %s to %s, which starts and stops it from then on (next firing: %s).", t.name, s.text("name"),
-		firstOf(s.text("nextFiringAt"), "none"))
+	p, err := makePlan(ctx, to, t.order("stop"))
+	if err != nil {
+		p = &plan{} // nothing of it can be stopped now
+	}
+	x.a.say("Would attach %s to %s, which starts and stops it from then on: %s that run now (next firing: %s).", t.name,
+		s.text("name"), count(len(p.resources()), "resource"), firstOf(s.text("nextFiringAt"), "none"))
 	if err = x.a.agree(p, "Attach it?", x.yes); err != nil {
 		return err
 	}

@@ -51,8 +51,9 @@ func (w *tableWriter) flush() error {
 		rows = append([][]string{heads}, rows...)
 	}
 	widths := w.widths(rows)
+	right := numeric(rows[min(1, len(rows)):], len(w.columns))
 	for _, r := range rows {
-		if _, err := w.out.WriteString(alignRow(r, widths) + "\n"); err != nil {
+		if _, err := w.out.WriteString(alignRow(r, widths, right) + "\n"); err != nil {
 			return err
 		}
 	}
@@ -93,15 +94,32 @@ func total(widths []int) int {
 	return sum
 }
 
-// alignRow returns a line without trailing space.
-func alignRow(cells []string, widths []int) string {
+// numeric reports of each column whether it holds only numbers, and one at least.
+func numeric(rows [][]string, columns int) []bool {
+	out := make([]bool, columns)
+	for i := range out {
+		some, all := false, true
+		for _, r := range rows {
+			isNumber := plainNumber.MatchString(r[i])
+			some, all = some || isNumber, all && (isNumber || r[i] == "-")
+		}
+		out[i] = some && all
+	}
+	return out
+}
+
+// alignRow returns a line without trailing space. Columns of right are aligned to the right.
+func alignRow(cells []string, widths []int, right []bool) string {
 	var b strings.Builder
 	for i, cell := range cells {
 		if n := utf8.RuneCountInString(cell); n > widths[i] {
 			cell = string([]rune(cell)[:widths[i]-1]) + "…"
 		}
-		b.WriteString(cell)
-		b.WriteString(strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell)+columnGap))
+		pad := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
+		if right[i] {
+			cell, pad = pad+cell, ""
+		}
+		b.WriteString(cell + pad + strings.Repeat(" ", columnGap))
 	}
 	return strings.TrimRight(b.String(), " ")
 }

@@ -40,8 +40,8 @@ type bulkAnswer struct {
 }
 
 type bulkPlan struct {
-	Steps   []planStep     `json:"steps"`
-	LeftOut []planResource `json:"leftOut"`
+	Steps   []planStep `json:"steps"`
+	LeftOut []leftOut  `json:"leftOut"`
 }
 
 type planStep struct {
@@ -56,7 +56,13 @@ type planResource struct {
 	Region         string `json:"region"`
 	Status         string `json:"status"`
 	CloudAccountID string `json:"cloudAccountID"`
-	// only of resources left out
+}
+
+// leftOut is a resource on which the service would not act.
+type leftOut struct {
+	Name   string  `json:"name"`
+	Type   string  `json:"type"`
+	Region string  `json:"region"`
 	Reason string  `json:"reason"`
 	Detail *string `json:"detail"`
 }
@@ -87,7 +93,7 @@ type plan struct {
 	verb         string
 	order        bulkOrder
 	steps        [][]planResource
-	leftOut      []planResource
+	leftOut      []leftOut
 	hourly       money.Amount // of the resources that have a price
 	unpriced     int
 	isProduction bool

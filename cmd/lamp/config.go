@@ -94,10 +94,10 @@ func (a *app) client() (*client.Client, error) {
 	at, known := c.Contexts[name]
 	api := a.env("LAMPLIGHTER_API")
 	if token := a.env("LAMPLIGHTER_TOKEN"); token != "" {
-		if api == "" {
-			api = at.API
+		if api == "" || api == at.API {
+			return a.newClient(at.API, at.Organisation, client.Static(token))
 		}
-		return a.newClient(api, at.Organisation, client.Static(token))
+		return a.newClient(api, "", client.Static(token)) // the organization of the context belongs to another service
 	}
 	if !known {
 		return nil, fail(exitSignedOut, "you are not signed in in the context %q: run lamp login", name)

@@ -56,30 +56,22 @@ func (a *app) getKindCommand(k kind) *cobra.Command {
 	return c
 }
 
-// getAll lists records, and says when there may be more.
+// getAll lists records, and says when there may be more. It does not look whether there are: that would be a request.
 func (a *app) getAll(ctx context.Context, to *client.Client, k kind, query url.Values, limit int) error {
-	shown, more := 0, false
-	wanted := limit
-	if limit > 0 {
-		wanted++ // one more tells whether the list goes on
-	}
+	shown := 0
 	err := a.stream(k.columns, func(yield func(record, error) bool) {
-		for r, err := range records(ctx, to, k, query, wanted) {
-			if err == nil && limit > 0 && shown == limit {
-				more = true
-				return
-			}
-			shown++
+		for r, err := range records(ctx, to, k, query, limit) {
 			if !yield(r, err) {
 				return
 			}
+			shown++
 		}
 	})
-	if more {
-		a.say("Only the first %d are shown: --limit 0 shows all.", limit)
-	}
-	if err != nil && shown > 1 {
-		return fmt.Errorf("after %d %s: %w", shown-1, k.name, err)
+	switch {
+	case err != nil && shown > 0:
+		return fmt.Errorf("after %d %s: %w", shown, k.name, err)
+	case err == nil && shown == limit && !k.unpaged:
+		a.say("%d are shown, and there may be more: --limit 0 shows all.", shown)
 	}
 	return err
 }

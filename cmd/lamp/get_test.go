@@ -91,9 +91,27 @@ func TestGet_SendsTheFilters(t *testing.T) {
 func TestGet_SaysThatThereAreMore(t *testing.T) {
 	d := newDesk(t)
 	d.answer("GET /resources", twoResources)
-	d.want(d.run("get", "resources", "--limit", "1", "-o", "name"), 0, "web\n", "Only the first 1 are shown")
-	if r := d.run("get", "resources", "--limit", "2", "-o", "name"); r.err != "" {
+	d.want(d.run("get", "resources", "--limit", "1", "-o", "name"), 0, "web\n", "1 are shown, and there may be more")
+	if r := d.run("get", "resources", "--limit", "3", "-o", "name"); r.err != "" {
 		t.Error(r.err)
+	}
+	if got := d.sent("GET /resources"); len(got) != 2 {
+		t.Errorf("sent %q", got)
+	}
+}
+
+func TestGet_AListThatBreaksOffKeepsItsBeginning(t *testing.T) {
+	d := newDesk(t)
+	d.answers["GET /resources"] = func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Get("page") == "2" {
+			w.WriteHeader(http.StatusInternalServerError)
+			return
+		}
+		w.Write([]byte(`{"data":[` + strings.TrimSuffix(strings.Repeat(`{"name":"web"},`, 100), ",") + `]}`))
+	}
+	r := d.run("get", "resources", "--limit", "0", "-o", "name")
+	if d.want(r, exitFailed, "after 100 resources: Internal Server Error"); strings.Count(r.out, "web\n") != 100 {
+		t.Errorf("printed %q", r.out)
 	}
 }
 

@@ -90,7 +90,7 @@ func TestLamp_DoesAUsersDay(t *testing.T) {
 	l := newLamp(t, program, e.URL, "ada@example.com")
 
 	l.run(0, "whoami", "ada@example.com", e.URL)
-	l.run(0, "get resources --limit 1 -o csv", "name,status,type", "Only the first 1 are shown")
+	l.run(0, "get resources --limit 1 -o csv", "name,status,type", "1 are shown, and there may be more")
 	l.run(0, "get groups", "Shop", "2")
 	l.run(5, "get groups nosuch", "lamp get groups lists them")
 	l.run(0, "describe group shop", "failurePolicy: continue")

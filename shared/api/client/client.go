@@ -192,6 +192,7 @@ type sending struct {
 	key     string // Idempotency-Key, the same for all tries
 	token   string // of the last try
 	renewed bool
+	wasLost bool // an earlier try has no answer
 }
 
 // send sends the request once.

@@ -192,6 +192,33 @@ func TestCall_RepeatsOnlyWhatCannotActTwice(t *testing.T) {
 	}
 }
 
+func TestCall_AWriteThatStillRunsIsWaitedFor(t *testing.T) {
+	tr := newTrial(t, nil, sequence(0, 409, 409, 200))
+	if err := tr.Call(t.Context(), Request{Method: "POST", Path: "/actions", Body: 1}, nil); err != nil {
+		t.Error(err)
+	}
+	tr = newTrial(t, nil, sequence(409, 200))
+	err := tr.Call(t.Context(), Request{Method: "POST", Path: "/actions", Body: 1}, nil)
+	if !IsStatus(err, http.StatusConflict) || len(tr.requests) != 1 {
+		t.Errorf("a conflict was sent %d times: %v", len(tr.requests), err)
+	}
+}
+
+func TestCall_AnExpiredCertificateNamesTheClock(t *testing.T) {
+	srv := httptest.NewTLSServer(http.NotFoundHandler())
+	t.Cleanup(srv.Close)
+	transport := srv.Client().Transport.(*http.Transport).Clone()
+	transport.TLSClientConfig.Time = func() time.Time { return time.Date(2190, 1, 1, 0, 0, 0, 0, time.UTC) }
+	c, err := New(Options{Address: srv.URL, Transport: transport, Clock: &watch{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = c.Call(t.Context(), Request{Method: "PUT", Path: "/x"}, nil)
+	if err == nil || !strings.Contains(err.Error(), "check the clock of this machine") {
+		t.Error(err)
+	}
+}
+
 func TestCall_WaitsForTheRateLimit(t *testing.T) {
 	for name, c := range map[string]struct {
 		after string

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -44,6 +45,9 @@ type LostError struct {
 
 // Error returns the address and the reason.
 func (e *LostError) Error() string {
+	if invalid, ok := errors.AsType[x509.CertificateInvalidError](e.Err); ok && invalid.Reason == x509.Expired {
+		return fmt.Sprintf("%s has no valid certificate: %v: check the clock of this machine", e.Address, e.Err)
+	}
 	return fmt.Sprintf("%s does not answer: %v: check the address and the network", e.Address, e.Err)
 }
 

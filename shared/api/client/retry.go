@@ -34,16 +34,17 @@ func (s *sending) recover(ctx context.Context, err error, try int) error {
 		return nil
 	case e.Status == http.StatusTooManyRequests && try < maxLimited:
 		return s.waitForLimit(ctx, e)
-	case isPassing(e.Status) && s.isRepeatable() && try < maxTries:
+	case s.mayPass(e.Status) && s.isRepeatable() && try < maxTries:
 		return s.c.o.Clock.Sleep(ctx, time.Second<<(try-1))
 	}
 	return err
 }
 
-// isPassing reports whether a status says that a server is missing for a moment.
-func isPassing(status int) bool {
+// mayPass reports whether a status may be another one in a moment: a server is missing, or, after a lost connection,
+// the first try of a write still runs. The service answers 409 to a repeat meanwhile.
+func (s *sending) mayPass(status int) bool {
 	return status == http.StatusBadGateway || status == http.StatusServiceUnavailable ||
-		status == http.StatusGatewayTimeout
+		status == http.StatusGatewayTimeout || status == http.StatusConflict && s.wasLost
 }
 
 // isRepeatable reports whether the request may be sent again when nobody knows what became of it.
@@ -58,6 +59,7 @@ func (s *sending) waitForConnection(ctx context.Context, err error, try int) err
 	if !s.isRepeatable() {
 		return err
 	}
+	s.wasLost = true
 	wait := time.Second << (try - 1)
 	s.c.o.Notice(fmt.Sprintf("%v; trying again in %d s", err, int(wait.Seconds())))
 	return s.c.o.Clock.Sleep(ctx, wait)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -29,7 +30,7 @@ func (a *app) actCommand(verb string) *cobra.Command {
 	c := &cobra.Command{
 		Use: verb, Short: title(verb) + " a group, or resources by name or filter",
 		Long: title(verb) + " a group, or resources by name or filter. lamp prints what the service would do, and " +
-			"asks. Above " + fmt.Sprint(manyResources) + "\nresources, and for production, you type the number of " +
+			"asks. Above " + strconv.Itoa(manyResources) + "\nresources, and for production, you type the number of " +
 			"resources. Without a terminal, --yes is needed.",
 	}
 	f := c.PersistentFlags()
@@ -79,7 +80,8 @@ func (x *act) resourcesCommand() *cobra.Command {
 		case len(args) > 0 && len(q) > 0:
 			return misused("give names or a filter, not both")
 		case len(args) == 0 && len(q) == 0:
-			return misused("give names or a filter, such as --tag env=test: without one, all resources would %s", x.verb)
+			return misused("give names or a filter, such as --tag env=test: without one, all resources would %s",
+				x.verb)
 		}
 		to, err := x.a.client()
 		if err != nil {

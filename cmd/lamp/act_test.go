@@ -80,7 +80,8 @@ func TestStop_AsksWithThePlan(t *testing.T) {
 			if got := d.submitted(); (len(got) == 1) != c.acts {
 				t.Errorf("submitted %q", got)
 			}
-			if c.acts && (r.out != "bulk_1\n" || d.submitted()[0] != `POST /actions/bulk {"type":"stop","groupID":"grp_1"}`) {
+			want := `POST /actions/bulk {"type":"stop","groupID":"grp_1"}`
+			if c.acts && (r.out != "bulk_1\n" || d.submitted()[0] != want) {
 				t.Errorf("printed %q, submitted %q", r.out, d.submitted())
 			}
 		})
@@ -104,7 +105,8 @@ func TestStop_AFilterActsOnlyOnThePlan(t *testing.T) {
 	d := newOffice(t, 2, "test")
 	d.want(d.run("stop", "resources", "--tag", "a=b", "--tag", "c", "--region", "x,y", "--yes"), 0)
 	want := []string{
-		`POST /actions/bulk {"type":"stop","dryRun":true,"filter":{"region":"x,y","schedulable":true,"tag":["a=b","c"]}}`,
+		`POST /actions/bulk {"type":"stop","dryRun":true,` +
+			`"filter":{"region":"x,y","schedulable":true,"tag":["a=b","c"]}}`,
 		`POST /actions/bulk {"type":"stop","resourceIDs":["res_1","res_2"]}`,
 	}
 	if got := d.sent("POST /actions/bulk "); !slices.Equal(got, want) {
@@ -155,7 +157,8 @@ func TestWait_ExitCodes(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			d := newOffice(t, 3, "test")
 			d.progress(running, running, c.end)
-			d.want(d.run("stop", "group", "staging", "--yes", "--wait"), c.code, "running: 1 of 3 done", c.text, "bulk_1")
+			r := d.run("stop", "group", "staging", "--yes", "--wait")
+			d.want(r, c.code, "running: 1 of 3 done", c.text, "bulk_1")
 		})
 	}
 }

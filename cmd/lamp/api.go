@@ -26,8 +26,8 @@ func (a *app) apiCommand() *cobra.Command {
 	x := &apiCall{a: a}
 	c := &cobra.Command{
 		Use: "api METHOD PATH", Short: "Send any request of the interface", Args: cobra.ExactArgs(2),
-		Long: "Send any request of the interface, and print the answer as it is. It asks no questions: a write acts at " +
-			"once.",
+		Long: "Send any request of the interface, and print the answer as it is. It asks no questions: a write acts " +
+			"at once.",
 		Example: "  lamp api GET '/resources?status=running&limit=3'\n" +
 			"  lamp api POST /teams -F name=payments\n" +
 			"  lamp api PUT /schedules/sch_1 --input change.json",

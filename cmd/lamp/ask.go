@@ -59,8 +59,8 @@ func (a *app) askCommand() *cobra.Command {
 	x := &asking{a: a}
 	c := &cobra.Command{
 		Use: "ask", Short: "Ask a free question of the lines of bills; it is priced first", Args: cobra.NoArgs,
-		Long: "Ask a free question of the lines of bills, in columns of FOCUS 1.2. lamp asks for the price first, and " +
-			"asks the\nquestion only if it is at most --max-usd.",
+		Long: "Ask a free question of the lines of bills, in columns of FOCUS 1.2. lamp asks for the price first, " +
+			"and asks the\nquestion only if it is at most --max-usd.",
 		Example: "  lamp ask --from 2026-10 --to 2026-11 --by ServiceName,RegionId --where ProviderName=AWS",
 		RunE:    func(c *cobra.Command, _ []string) error { return x.run(c.Context()) },
 	}
@@ -123,7 +123,8 @@ func (x *asking) answer(ctx context.Context, to *client.Client, request client.R
 		return r.Status == "succeeded" || r.Status == "failed", err
 	})
 	if ctx.Err() != nil {
-		return fail(exitInterrupted, "interrupted; the question continues: lamp api GET %s shows its answer", r.StatusURL)
+		return fail(exitInterrupted, "interrupted; the question continues: lamp api GET %s shows its answer",
+			r.StatusURL)
 	}
 	if err != nil {
 		return err

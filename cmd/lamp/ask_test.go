@@ -22,7 +22,8 @@ func newQuestion(t *testing.T) *desk {
 			status = "planned"
 		}
 		w.WriteHeader(http.StatusAccepted)
-		fmt.Fprintf(w, `{"data":{"status":%q,"statusURL":"/reports/queries/q1","priceUSD":"0.02","scannedBytes":7}}`, status)
+		fmt.Fprintf(w, `{"data":{"status":%q,"statusURL":"/reports/queries/q1","priceUSD":"0.02","scannedBytes":7}}`,
+			status)
 	}
 	looks := 0
 	d.answers["GET /reports/queries/q1"] = func(w http.ResponseWriter, r *http.Request) {
@@ -31,7 +32,8 @@ func newQuestion(t *testing.T) *desk {
 		case looks < 3:
 			io.WriteString(w, `{"data":{"status":"running","statusURL":"/reports/queries/q1"}}`)
 		case r.URL.Query().Get("cursor") == "c2":
-			io.WriteString(w, `{"data":{"status":"succeeded","columns":["ServiceName","BilledCost"],"rows":[["EBS","1"]]}}`)
+			io.WriteString(w, `{"data":{"status":"succeeded","columns":["ServiceName","BilledCost"],`+
+				`"rows":[["EBS","1"]]}}`)
 		default:
 			io.WriteString(w, `{"data":{"status":"succeeded","statusURL":"/reports/queries/q1","nextCursor":"c2",`+
 				`"columns":["ServiceName","BilledCost"],"rows":[["EC2","20.5"]]}}`)
@@ -92,8 +94,8 @@ func TestAPI_SendsAnyRequest(t *testing.T) {
 	d.typed = `{"name":"c"}`
 	d.want(d.run("api", "PUT", "/teams/team_1", "--input", "-"), 0)
 	want := []string{
-		"GET /teams?limit=3&search=a+b", `POST /teams {"members":[1],"name":"a","x":1}`, `PUT /teams/team_1 {"name":"b"}`,
-		`PUT /teams/team_1 {"name":"c"}`,
+		"GET /teams?limit=3&search=a+b", `POST /teams {"members":[1],"name":"a","x":1}`,
+		`PUT /teams/team_1 {"name":"b"}`, `PUT /teams/team_1 {"name":"c"}`,
 	}
 	if got := d.sent(""); !slices.Equal(got, want) {
 		t.Errorf("sent %q\nwant %q", got, want)

@@ -24,7 +24,8 @@ type budgetSummary struct {
 func (a *app) budgetsCommand() *cobra.Command {
 	c := &cobra.Command{Use: "budgets", Aliases: []string{"budget"}, Short: "Show whether budgets will hold"}
 	c.AddCommand(&cobra.Command{
-		Use: "status [NAME]", Short: "Show spending and forecast of all budgets, or of one", Args: cobra.MaximumNArgs(1),
+		Use: "status [NAME]", Short: "Show spending and forecast of all budgets, or of one",
+		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: a.completeNames(mustKind("budgets")),
 		RunE: func(c *cobra.Command, args []string) error {
 			to, err := a.client()
@@ -77,7 +78,8 @@ func (a *app) anomaliesCommand() *cobra.Command {
 	var expected, acknowledged, open bool
 	var reason string
 	judge := &cobra.Command{
-		Use: "judge ID", Short: "Mark an anomaly as expected, acknowledge it, or open it again", Args: cobra.ExactArgs(1),
+		Use: "judge ID", Short: "Mark an anomaly as expected, acknowledge it, or open it again",
+		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.completeNames(mustKind("anomalies")),
 	}
 	judge.Flags().BoolVar(&expected, "expected", false, "it is expected; give a reason")

@@ -63,11 +63,7 @@ func (a *app) completeNames(k kind) completer {
 // completeManyNames completes any number of names of a kind.
 func (a *app) completeManyNames(k kind) completer {
 	return func(c *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-		ctx := c.Context()
-		if ctx == nil {
-			ctx = context.Background()
-		}
-		names := slices.DeleteFunc(a.names(ctx, k, typed), func(name string) bool {
+		names := slices.DeleteFunc(a.names(c.Context(), k, typed), func(name string) bool {
 			own, _, _ := strings.Cut(name, "\t")
 			return slices.Contains(args, own)
 		})
@@ -87,7 +83,7 @@ func (a *app) completeTargets(c *cobra.Command, args []string, typed string) ([]
 	return a.completeNames(k)(c, nil, typed)
 }
 
-// names returns the names that begin with the typed text, each with what it is behind a tab. A Tab has no place for
+// names returns the names that begin with the typed text, each with a description behind a tab. The shell cannot show
 // errors: after one there are no names.
 func (a *app) names(ctx context.Context, k kind, typed string) []string {
 	a.quiet = true

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// consent is what an act wants to be agreed to.
+// consent is a question to the user before an act.
 type consent struct {
 	question string // "Stop 3 resources?"
 	number   int    // of resources: the user types it instead of y; 0 is y

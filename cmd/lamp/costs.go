@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 
@@ -116,7 +118,7 @@ func (x *costs) query(ctx context.Context, to *client.Client) (url.Values, error
 		dims = append(dims, dimension(strings.TrimSpace(d)))
 	}
 	q.Set("dims", strings.Join(dims, ","))
-	q.Set("limit", textOf(x.limit))
+	q.Set("limit", strconv.Itoa(x.limit))
 	for _, in := range x.in {
 		name, value, ok := strings.Cut(in, "=")
 		if !ok {
@@ -198,9 +200,7 @@ func parseDay(s string) (time.Time, error) {
 func read(ctx context.Context, to *client.Client, query, period url.Values) (breakdown, error) {
 	q := url.Values{}
 	for _, from := range []url.Values{query, period} {
-		for k, v := range from {
-			q[k] = v
-		}
+		maps.Copy(q, from)
 	}
 	var b breakdown
 	err := to.Call(ctx, client.Request{Method: http.MethodGet, Path: "/reports/costs/breakdown", Query: q}, &b)

@@ -51,7 +51,8 @@ func TestCosts_ComparesWithThePeriodBefore(t *testing.T) {
 	if d.want(r, 0); r.out != want {
 		t.Errorf("got\n%s\nwant\n%s", r.out, want)
 	}
-	if got := d.sent("GET /reports"); len(got) != 2 || !strings.Contains(got[1], "from=2026-09-01&limit=20&to=2026-10-01") {
+	if got := d.sent("GET /reports"); len(got) != 2 ||
+		!strings.Contains(got[1], "from=2026-09-01&limit=20&to=2026-10-01") {
 		t.Errorf("sent %q", got)
 	}
 }
@@ -86,13 +87,15 @@ func TestCosts_NamesBecomeIDs(t *testing.T) {
 
 func TestBudgets_Status(t *testing.T) {
 	const atlas = `{"budgetID":"bud_1","name":"Atlas","signal":"red","amountUSD":"2300.00","spentUSD":"5025.51",
-		"percentUsed":218.5,"remainingUSD":"-2725.51","forecastUSD":{"mean":"5328.70"},"period":"month","to":"2026-12-01"}`
+		"percentUsed":218.5,"remainingUSD":"-2725.51","forecastUSD":{"mean":"5328.70"},"period":"month",
+		"to":"2026-12-01"}`
 	d := newDesk(t)
 	d.answer("GET /budgets/summary", `{"items":[`+atlas+`]}`)
 	d.answer("GET /budgets", `{"items":[{"id":"bud_1","name":"Atlas"}],"total":1}`)
 	d.answer("GET /budgets/bud_1/status", atlas)
 	for _, args := range []string{"budgets status -o csv", "budgets status atlas -o csv"} {
-		d.want(d.run(strings.Fields(args)...), 0, "Atlas,red,2300.00,5025.51,218.5,-2725.51,5328.70,month,2026-12-01,bud_1")
+		d.want(d.run(strings.Fields(args)...), 0,
+			"Atlas,red,2300.00,5025.51,218.5,-2725.51,5328.70,month,2026-12-01,bud_1")
 	}
 }
 

@@ -54,7 +54,8 @@ func TestGet_JSONIsTheServicesData(t *testing.T) {
 	d.answer("GET /resources", twoResources)
 	r := d.run("get", "resources", "-o", "json")
 	var got, want any
-	if err := errors.Join(json.Unmarshal([]byte(r.out), &got), json.Unmarshal([]byte(twoResources), &want)); err != nil {
+	err := errors.Join(json.Unmarshal([]byte(r.out), &got), json.Unmarshal([]byte(twoResources), &want))
+	if err != nil {
 		t.Fatal(err)
 	}
 	a, _ := json.Marshal(got)
@@ -130,7 +131,8 @@ func TestGet_NoTextFromTheCloudControlsTheTerminal(t *testing.T) {
 func TestGet_ATableFitsTheTerminal(t *testing.T) {
 	d := newDesk(t)
 	d.width = 60
-	d.answer("GET /resources", `[{"name":"`+strings.Repeat("long-name-", 12)+`","status":"running","region":"eu-west-1"}]`)
+	d.answer("GET /resources", `[{"name":"`+strings.Repeat("long-name-", 12)+`",`+
+		`"status":"running","region":"eu-west-1"}]`)
 	for line := range strings.Lines(d.run("get", "resources").out) {
 		if n := len([]rune(strings.TrimRight(line, "\n"))); n > 60 {
 			t.Errorf("%d columns: %s", n, line)
@@ -162,7 +164,8 @@ func TestGet_ByName(t *testing.T) {
 
 func TestDescribe_AnAmbiguousNameListsTheIDs(t *testing.T) {
 	d := newDesk(t)
-	d.answer("GET /resources", `[{"id":"res_1","name":"web","type":"aws-ec2"},{"id":"res_2","name":"WEB","type":"aws-rds"}]`)
+	d.answer("GET /resources", `[{"id":"res_1","name":"web","type":"aws-ec2"},`+
+		`{"id":"res_2","name":"WEB","type":"aws-rds"}]`)
 	d.want(d.run("describe", "resource", "web"), exitMisused, "2 resources are named", "res_1", "aws-rds")
 }
 
@@ -181,7 +184,8 @@ func TestRun_ExitCodes(t *testing.T) {
 		code   int
 		text   string
 	}{
-		{"a refusal has the message and the request", 403, "get teams", exitFailed, "no (GET /teams: 403, request req-1)"},
+		{"a refusal has the message and the request", 403, "get teams", exitFailed,
+			"no (GET /teams: 403, request req-1)"},
 		{"an error of the service", 500, "get teams", exitFailed, "500"},
 		{"an ended session", 401, "get teams", exitSignedOut, "the session has ended"},
 		{"a missing thing", 404, "api GET /teams", exitNotFound, "404"},

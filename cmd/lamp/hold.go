@@ -107,7 +107,8 @@ func (h *hold) run(ctx context.Context, what, name string) error {
 	})
 }
 
-// planOf prints what would be started or stopped now. An override may be made even if the service has no plan, such as
+// planOf prints the resources that the order would start or stop now. An override may be made even if the service has
+// no plan, such as
 // for resources that all have the state already.
 func (a *app) planOf(ctx context.Context, to *client.Client, order bulkOrder) *plan {
 	p, err := makePlan(ctx, to, order)
@@ -134,7 +135,7 @@ func (h *hold) submit(ctx context.Context, to *client.Client, t target, order ov
 	return h.a.printID(made.ID)
 }
 
-// identified is a record of which only the id is read.
+// identified is the id of a record.
 type identified struct {
 	ID string `json:"id"`
 }

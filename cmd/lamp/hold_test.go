@@ -46,7 +46,8 @@ func TestHold_SendsTheOverride(t *testing.T) {
 	for prefix, want := range map[string]string{
 		"POST /resource-groups/": `POST /resource-groups/grp_1/overrides {"action":"force_on",` +
 			`"expiresAt":"2026-11-29T14:00:33Z","reason":"load test"}`,
-		"POST /overrides": `POST /overrides {"action":"force_off","expiresAt":"2026-12-01T00:00:00Z","resourceUID":"i-1"}`,
+		"POST /overrides": `POST /overrides {"action":"force_off","expiresAt":"2026-12-01T00:00:00Z",` +
+			`"resourceUID":"i-1"}`,
 	} {
 		if got := d.sent(prefix); len(got) != 1 || got[0] != want {
 			t.Errorf("sent %q\nwant %q", got, want)
@@ -71,7 +72,8 @@ func TestHold_GoesByTheServicesClock(t *testing.T) {
 func TestHold_NeedsAChoiceAndAnEnd(t *testing.T) {
 	d := newOffice(t, 2, "test")
 	for _, args := range []string{
-		"hold group staging --until 4h --yes", "hold group staging --on --yes", "hold group staging --on --off --until 4h",
+		"hold group staging --until 4h --yes", "hold group staging --on --yes",
+		"hold group staging --on --off --until 4h",
 		"hold cluster staging --on --until 4h --yes", "hold group staging --on --until never --yes",
 		"hold group staging --on --until 4h",
 	} {
@@ -91,7 +93,8 @@ func TestHold_AResourceThatIsOnAlreadyIsHeldToo(t *testing.T) {
 
 func TestRelease_EndsTheOverride(t *testing.T) {
 	d := newDesk(t)
-	d.answer("GET /overrides/ovr_1", `{"id":"ovr_1","action":"force_on","groupID":"grp_1","expiresAt":"2026-12-01T00:00:00Z"}`)
+	d.answer("GET /overrides/ovr_1", `{"id":"ovr_1","action":"force_on","groupID":"grp_1",`+
+		`"expiresAt":"2026-12-01T00:00:00Z"}`)
 	d.answer("DELETE /overrides/ovr_1", `{"id":"ovr_1"}`)
 	d.want(d.run("release", "ovr_1"), exitMisused, "Would end ovr_1 (force_on of grp_1", "add --yes")
 	d.want(d.run("release", "ovr_1", "--yes"), 0)
@@ -117,7 +120,8 @@ func TestWakeLink_PrintsTheAddress(t *testing.T) {
 func TestSchedules_ActsAreShownAndAgreedTo(t *testing.T) {
 	const path = "/schedules/sch_1"
 	for _, c := range []struct{ args, text, sent string }{
-		{"attach Nights --group staging", "Would attach Staging to Nights", "POST " + path + `/attachments {"groupID":"grp_1"}`},
+		{"attach Nights --group staging", "Would attach Staging to Nights", "POST " + path +
+			`/attachments {"groupID":"grp_1"}`},
 		{"attach Nights --resource web-1", "a warning", "POST " + path + `/attachments {"resourceID":"res_1"}`},
 		{"detach Nights --group staging", "Would detach Staging", "DELETE " + path + "/attachments/att_1"},
 		{"enable Nights", "Would enable Nights: 1 firings", "PUT " + path + ` {"enabled":true}`},
@@ -127,7 +131,8 @@ func TestSchedules_ActsAreShownAndAgreedTo(t *testing.T) {
 			d := newOffice(t, 2, "test")
 			d.answer("GET /schedules", `{"items":[{"id":"sch_1","name":"Nights"}],"total":1}`)
 			d.answer("GET "+path+"/preview", `{"resourceCount":2,"firings":[{"action":"stop","actsOn":2}]}`)
-			d.answer("GET "+path+"/attachments", `{"items":[{"id":"att_1","groupID":"grp_1","resourceID":null}],"total":1}`)
+			d.answer("GET "+path+"/attachments",
+				`{"items":[{"id":"att_1","groupID":"grp_1","resourceID":null}],"total":1}`)
 			d.answer("POST "+path+"/attachments", `{"id":"att_2","warnings":["a warning"]}`)
 			d.answer("DELETE "+path+"/attachments/att_1", `{"id":"att_1"}`)
 			d.answer("PUT "+path, `{"id":"sch_1"}`)

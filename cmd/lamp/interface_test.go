@@ -72,6 +72,7 @@ func readDescription(t *testing.T) description {
 // operation returns the operation of "GET /teams".
 func (d description) operation(t *testing.T, request string) operation {
 	t.Helper()
+	t.Helper()
 	method, path, _ := strings.Cut(request, " ")
 	node, ok := d.Paths[path][strings.ToLower(method)]
 	if !ok {
@@ -322,6 +323,7 @@ func TestInterface_NoCallIsForgotten(t *testing.T) {
 
 // literals returns the string literals of the packages, without their tests.
 func literals(t *testing.T, dirs ...string) []string {
+	t.Helper()
 	t.Helper()
 	var out []string
 	for _, dir := range dirs {

@@ -64,7 +64,8 @@ var kinds = []kind{
 	{
 		name: "calendars", aliases: []string{"calendar"}, prefix: "cal", list: "/calendars",
 		one: "/calendars/{calendarID}", columns: []column{
-			{"NAME", "name"}, {"EFFECT", "effect"}, {"TIMEZONE", "timezone"}, {"DESCRIPTION", "description"}, {"id", "id"},
+			{"NAME", "name"}, {"EFFECT", "effect"}, {"TIMEZONE", "timezone"}, {"DESCRIPTION", "description"},
+			{"id", "id"},
 		},
 	},
 	{
@@ -141,7 +142,9 @@ var kinds = []kind{
 	},
 	{
 		name: "channels", aliases: []string{"channel"}, prefix: "chn", list: "/notifications/channels", unpaged: true,
-		columns: []column{{"NAME", "name"}, {"TYPE", "type"}, {"STATUS", "status"}, {"TEXT", "statusText"}, {"id", "id"}},
+		columns: []column{
+			{"NAME", "name"}, {"TYPE", "type"}, {"STATUS", "status"}, {"TEXT", "statusText"}, {"id", "id"},
+		},
 	},
 	{
 		name: "wake-links", aliases: []string{"wake-link"}, list: "/wake-links", columns: []column{

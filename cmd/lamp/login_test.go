@@ -26,7 +26,8 @@ func newVisitor(t *testing.T) *desk {
 			io.WriteString(w, `{"error":{"message":"a second factor is needed"}}`)
 		default:
 			io.WriteString(w, `{"data":{"accessToken":"the-access-token","refreshToken":"the-refresh-token",`+
-				`"user":{"email":"ada@example.com"},"tenants":[{"id":"org_1","name":"Acme"},{"id":"org_2","name":"Beta"}]}}`)
+				`"user":{"email":"ada@example.com"},`+
+				`"tenants":[{"id":"org_1","name":"Acme"},{"id":"org_2","name":"Beta"}]}}`)
 		}
 	}
 	d.answer("POST /auth/refresh", `{"accessToken":"a2","refreshToken":"r2","user":{"email":"ada@example.com"}}`)
@@ -43,7 +44,8 @@ func (d *desk) login(args ...string) result {
 func TestLogin_ByPassword(t *testing.T) {
 	d := newVisitor(t)
 	d.typed = "right\n"
-	d.want(d.login("--email", "ada@example.com"), 0, "Signed in at "+d.url+" as ada@example.com, in Acme (context default)")
+	d.want(d.login("--email", "ada@example.com"), 0,
+		"Signed in at "+d.url+" as ada@example.com, in Acme (context default)")
 	d.want(d.run("whoami"), 0, "ada@example.com", "Acme", d.url)
 	for _, name := range []string{"credentials.json", "config.json"} {
 		i, err := os.Stat(filepath.Join(d.env["LAMPLIGHTER_CONFIG_DIR"], name))
@@ -128,7 +130,8 @@ func TestLogin_AnAddressIsHTTP(t *testing.T) {
 	d := newVisitor(t)
 	d.typed = "right\n"
 	for _, api := range []string{"ftp://x", "x.example.com", "https://ada:secret@x.example.com"} {
-		if r := d.run("login", "--api", api, "--email", "a"); r.code != exitMisused || strings.Contains(r.err, "secret") {
+		r := d.run("login", "--api", api, "--email", "a")
+		if r.code != exitMisused || strings.Contains(r.err, "secret") {
 			t.Errorf("%s: %d %s", api, r.code, r.err)
 		}
 	}
@@ -140,7 +143,8 @@ func TestContext_ListUseShow(t *testing.T) {
 	d.typed = "right\n"
 	d.want(d.login("--email", "ada@example.com"), 0)
 	d.want(d.login("--email", "ada@example.com", "--context", "prod"), 0)
-	if r := d.run("context", "list", "-o", "csv", "--fields", "name,used"); r.out != "name,used\ndefault,false\nprod,true\n" {
+	r := d.run("context", "list", "-o", "csv", "--fields", "name,used")
+	if r.out != "name,used\ndefault,false\nprod,true\n" {
 		t.Errorf("printed %q", r.out)
 	}
 	d.want(d.run("context", "use", "nosuch"), exitNotFound)
@@ -189,7 +193,8 @@ func TestComplete_WithoutTheServiceThereAreNoNames(t *testing.T) {
 func TestCompletion_ForFourShells(t *testing.T) {
 	d := newDesk(t)
 	for shell, text := range map[string]string{
-		"bash": "__lamp_handle", "zsh": "#compdef lamp", "fish": "complete -c lamp", "powershell": "Register-ArgumentCompleter",
+		"bash": "__lamp_handle", "zsh": "#compdef lamp", "fish": "complete -c lamp",
+		"powershell": "Register-ArgumentCompleter",
 	} {
 		d.want(d.run("completion", shell), 0, text)
 	}

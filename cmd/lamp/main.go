@@ -92,7 +92,7 @@ func (a *app) run(ctx context.Context, args []string) int {
 	return code
 }
 
-// isClosedPipe reports whether nobody reads the output any more, as behind `lamp … | head`. Unix ends the process
+// isClosedPipe reports whether the reader of the output has ended, as behind `lamp … | head`. Unix ends the process
 // before.
 func isClosedPipe(err error) bool {
 	return errors.Is(err, syscall.EPIPE) || errors.Is(err, io.ErrClosedPipe)

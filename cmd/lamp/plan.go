@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"lamplighter.dev/shared/api/client"
@@ -88,7 +89,7 @@ type accountDetails struct {
 	Environment *string `json:"environment"`
 }
 
-// plan is what an act would do.
+// plan is the dry run of an act.
 type plan struct {
 	verb         string
 	order        bulkOrder
@@ -99,7 +100,7 @@ type plan struct {
 	isProduction bool
 }
 
-// makePlan asks the service what the order would do.
+// makePlan returns the service's dry run of the order.
 func makePlan(ctx context.Context, to *client.Client, order bulkOrder) (*plan, error) {
 	order.DryRun = true
 	var answer bulkAnswer
@@ -156,7 +157,8 @@ func (p *plan) addAccounts(ctx context.Context, to *client.Client, all []planRes
 	for _, r := range all {
 		used[r.CloudAccountID] = true
 	}
-	for raw, err := range to.Records(ctx, client.Request{Method: http.MethodGet, Path: "/cloud-accounts"}, maxAccounts, true) {
+	list := client.Request{Method: http.MethodGet, Path: "/cloud-accounts"}
+	for raw, err := range to.Records(ctx, list, maxAccounts, true) {
 		if client.IsStatus(err, http.StatusForbidden) {
 			return nil
 		}
@@ -194,7 +196,7 @@ func (p *plan) print(a *app) {
 	rows := [][]string{{"STEP", "DOES", "NAME", "TYPE", "REGION", "NOW"}}
 	for i, step := range p.steps {
 		for _, r := range step {
-			rows = append(rows, []string{fmt.Sprint(i + 1), p.verb, r.Name, r.Type, r.Region, r.Status})
+			rows = append(rows, []string{strconv.Itoa(i + 1), p.verb, r.Name, r.Type, r.Region, r.Status})
 		}
 	}
 	for _, r := range p.leftOut {
@@ -221,7 +223,7 @@ func (p *plan) print(a *app) {
 	a.say("%s", p.summary(len(all)))
 }
 
-// summary says in a sentence what the plan does and costs.
+// summary returns a sentence about the effect and the saving of the plan.
 func (p *plan) summary(n int) string {
 	text := fmt.Sprintf("Would %s %s", p.verb, count(n, "resource"))
 	if len(p.steps) > 1 {

@@ -29,6 +29,7 @@ const (
 // program builds lamp as a release has it, and returns its path.
 func program(t *testing.T) string {
 	t.Helper()
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "lamp")
 	build := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w -X main.version=1.2.3", "-o", path, ".")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
@@ -36,6 +37,12 @@ func program(t *testing.T) string {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return path
+}
+
+// environment returns the environment of a program that is signed in at the address.
+func environment(t *testing.T, api string) []string {
+	t.Helper()
+	return append(os.Environ(), "LAMPLIGHTER_API="+api, "LAMPLIGHTER_TOKEN=t", "LAMPLIGHTER_CONFIG_DIR="+t.TempDir())
 }
 
 func TestProgram_IsSmallAndStartsAtOnce(t *testing.T) {
@@ -99,7 +106,7 @@ func TestProgram_StreamsManyResources(t *testing.T) {
 	}))
 	defer srv.Close()
 	c := exec.Command(program(t), "get", "resources", "-o", "csv", "--limit", "0")
-	c.Env = append(os.Environ(), "LAMPLIGHTER_API="+srv.URL, "LAMPLIGHTER_TOKEN=t", "LAMPLIGHTER_CONFIG_DIR="+t.TempDir())
+	c.Env = environment(t, srv.URL)
 	var said strings.Builder
 	c.Stderr = &said
 	out, err := c.StdoutPipe()
@@ -154,7 +161,7 @@ func TestProgram_AClosedPipeIsSilent(t *testing.T) {
 	}))
 	defer srv.Close()
 	c := exec.Command(program(t), "get", "resources", "-o", "csv", "--limit", "0")
-	c.Env = append(os.Environ(), "LAMPLIGHTER_API="+srv.URL, "LAMPLIGHTER_TOKEN=t", "LAMPLIGHTER_CONFIG_DIR="+t.TempDir())
+	c.Env = environment(t, srv.URL)
 	var said strings.Builder
 	c.Stderr = &said
 	out, err := c.StdoutPipe()
@@ -197,7 +204,7 @@ func TestProgram_CtrlCDuringAWait(t *testing.T) {
 	}))
 	defer srv.Close()
 	c := exec.Command(program(t), "stop", "resources", "web", "--yes", "--wait")
-	c.Env = append(os.Environ(), "LAMPLIGHTER_API="+srv.URL, "LAMPLIGHTER_TOKEN=t", "LAMPLIGHTER_CONFIG_DIR="+t.TempDir())
+	c.Env = environment(t, srv.URL)
 	var said strings.Builder
 	c.Stderr = &said
 	if err := c.Start(); err != nil {

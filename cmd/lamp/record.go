@@ -69,8 +69,8 @@ func textOf(v any) string {
 	return fmt.Sprint(v)
 }
 
-// cleanText removes what a terminal would obey: names and tags come from clouds, and may hold escape sequences or
-// characters that reverse the direction of text.
+// cleanText replaces control characters, which a terminal would obey: names and tags come from clouds, and may hold
+// escape sequences or characters that reverse the direction of text.
 func cleanText(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

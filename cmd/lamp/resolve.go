@@ -50,8 +50,8 @@ func named(ctx context.Context, to *client.Client, k kind, name string) ([]recor
 		return nil, fail(exitNotFound, "there is no %s %q; similar ones are %s", k.singular(), name,
 			strings.Join(similar, ", "))
 	}
-	return nil, fail(exitNotFound, "there is no %s %q, or you may not see it: lamp get %s lists them", k.singular(), name,
-		k.name)
+	return nil, fail(exitNotFound, "there is no %s %q, or you may not see it: lamp get %s lists them", k.singular(),
+		name, k.name)
 }
 
 // resolve returns the only record with the id or name. If several share the name, the error lists them with their ids.

@@ -9,7 +9,7 @@ import (
 const (
 	// tableRows is how many rows have the same widths. A longer table is printed in parts of this size.
 	tableRows = 500
-	// leastWidth is the width down to which a column is cut to fit the terminal.
+	// leastWidth is the width below which no column is cut.
 	leastWidth = 8
 	columnGap  = 2
 )

@@ -26,6 +26,7 @@ type lamp struct {
 // buildLamp compiles the program.
 func buildLamp(t *testing.T) string {
 	t.Helper()
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "lamp")
 	build := exec.Command("go", "build", "-o", path, "lamplighter.dev/cmd/lamp")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
@@ -37,6 +38,7 @@ func buildLamp(t *testing.T) string {
 
 // newLamp returns the command line of a user who has signed in.
 func newLamp(t *testing.T, program, url, email string) *lamp {
+	t.Helper()
 	t.Helper()
 	l := &lamp{t: t, program: program, folder: t.TempDir()}
 	l.pipe(testenv.Password, 0, "login", "--api", url, "--email", email)

@@ -115,7 +115,7 @@ func TestPath_FillsPlaceholders(t *testing.T) {
 
 func TestCall_ReportsTheThreeShapesOfErrors(t *testing.T) {
 	for name, c := range map[string]struct{ kind, body, want string }{
-		"of the service":               {"application/json", `{"error":{"message":"name: too long"}}`, "name: too long"},
+		"of the service":               {"application/json", `{"error":{"message":"too long"}}`, "too long"},
 		"of the gateway":               {"application/json", `{"error":"Forbidden"}`, "Forbidden"},
 		"of OAuth":                     {"application/json", `{"error":"x","error_description":"no code"}`, "no code"},
 		"of OAuth, labelled as text":   {"text/plain", `{"error":"x","error_description":"no code"}`, "no code"},
@@ -183,7 +183,9 @@ func TestCall_ARepeatedWriteHasTheSameKey(t *testing.T) {
 }
 
 func TestCall_RepeatsOnlyWhatCannotActTwice(t *testing.T) {
-	for method, want := range map[string]int{"GET": maxTries - 1, "POST": maxTries - 1, "PATCH": 1, "DELETE": 1, "PUT": 1} {
+	for method, want := range map[string]int{
+		"GET": maxTries - 1, "POST": maxTries - 1, "PATCH": 1, "DELETE": 1, "PUT": 1,
+	} {
 		tr := newTrial(t, nil, sequence(0))
 		err := tr.Call(t.Context(), Request{Method: method, Path: "/x", Body: 1}, nil)
 		if _, lost := errors.AsType[*LostError](err); !lost || len(tr.requests) != want {
@@ -224,9 +226,9 @@ func TestCall_WaitsForTheRateLimit(t *testing.T) {
 		after string
 		want  time.Duration
 	}{
-		"until the next minute of the service, which sends no header": {"", 28 * time.Second},
-		"as long as Retry-After says":                                 {"7", 7 * time.Second},
-		"until the time of Retry-After":                               {"Sun, 29 Nov 2026 10:00:43 GMT", 10 * time.Second},
+		"until the next minute, without a header": {"", 28 * time.Second},
+		"as long as Retry-After says":             {"7", 7 * time.Second},
+		"until the time of Retry-After":           {"Sun, 29 Nov 2026 10:00:43 GMT", 10 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tr := newTrial(t, nil, func(n int, w http.ResponseWriter, r *http.Request) {
@@ -250,7 +252,7 @@ func TestCall_WaitsForTheRateLimit(t *testing.T) {
 func TestCall_DoesNotWaitForHours(t *testing.T) {
 	tr := newTrial(t, nil, func(_ int, w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Retry-After", "7200")
-		w.WriteHeader(429)
+		w.WriteHeader(http.StatusTooManyRequests)
 	})
 	err := tr.Call(t.Context(), Request{Method: "GET", Path: "/x"}, nil)
 	if !IsStatus(err, 429) || !strings.Contains(err.Error(), "2h0m0s") || len(tr.watch.slept) > 0 {

@@ -23,7 +23,7 @@ type Error struct {
 	header       http.Header
 }
 
-// Error returns the service's message, the status and the id of the request, for whoever looks into the logs.
+// Error returns the service's message, the status and the id of the request, which the service's logs have, too.
 func (e *Error) Error() string {
 	if e.RequestID == "" {
 		return fmt.Sprintf("%s (%s %s: %d)", e.Message, e.Method, e.Path, e.Status)

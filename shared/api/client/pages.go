@@ -93,7 +93,9 @@ func decodePage(raw json.RawMessage) (records []json.RawMessage, total int, err 
 
 // Cursor reads an answer that comes in pieces: next returns the cursor of the following piece, or "" at the end. Each
 // piece is passed to next as the member data.
-func (c *Client) Cursor(ctx context.Context, r Request, next func(data json.RawMessage) (cursor string, err error)) error {
+func (c *Client) Cursor(
+	ctx context.Context, r Request, next func(data json.RawMessage) (cursor string, err error),
+) error {
 	for {
 		var data json.RawMessage
 		if err := c.Call(ctx, r, &data); err != nil {
@@ -111,8 +113,8 @@ func (c *Client) Cursor(ctx context.Context, r Request, next func(data json.RawM
 	}
 }
 
-// Poll calls read after 0, 1, 1.5, 2.25 … at most 10 seconds, until it reports that the work is done or ctx ends. It is
-// for work that was accepted with 202, and for actions.
+// Poll calls read at once, and after pauses of 1, 1.5, 2.25 and at most 10 seconds, until it reports that the work is
+// done or ctx ends. It is for work that was accepted with 202, and for actions.
 func (c *Client) Poll(ctx context.Context, read func(ctx context.Context) (done bool, err error)) error {
 	for pause := firstPoll; ; pause = min(pause*3/2, lastPoll) {
 		done, err := read(ctx)

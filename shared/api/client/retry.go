@@ -16,8 +16,7 @@ const (
 	maxLimited = 10
 )
 
-// recover does what lets the request be sent again after err: it renews the token or waits. It returns the error for
-// the caller if nothing does.
+// recover prepares the next try after err: it renews the token or waits. It returns an error if there is no next try.
 func (s *sending) recover(ctx context.Context, err error, try int) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -47,7 +46,7 @@ func (s *sending) mayPass(status int) bool {
 		status == http.StatusGatewayTimeout || status == http.StatusConflict && s.wasLost
 }
 
-// isRepeatable reports whether the request may be sent again when nobody knows what became of it.
+// isRepeatable reports whether the request may be sent again if its first try may have acted.
 func (s *sending) isRepeatable() bool {
 	return s.r.Method == http.MethodGet || s.r.Method == http.MethodHead || s.hasKey()
 }

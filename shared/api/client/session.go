@@ -37,7 +37,7 @@ func (Static) Update(context.Context, func(Tokens) (Tokens, error)) error {
 // ErrSignedOut is returned when a request needs a user and the session is missing, has ended or was refused.
 var ErrSignedOut = errors.New("you are not signed in")
 
-// Credentials are what a person signs in with.
+// Credentials are the address and password of a person.
 type Credentials struct {
 	Email        string `json:"email"`
 	Password     string `json:"password"`

@@ -133,7 +133,8 @@ func TestCall_APersonalAccessTokenPicksItsOrganisation(t *testing.T) {
 }
 
 func TestLogIn_SendsTheCredentialsWithoutAToken(t *testing.T) {
-	tr := newTrial(t, Static("old"), answer(200, `{"data":{"accessToken":"a","refreshToken":"r","tenants":[{"id":"o"}]}}`))
+	tr := newTrial(t, Static("old"),
+		answer(200, `{"data":{"accessToken":"a","refreshToken":"r","tenants":[{"id":"o"}]}}`))
 	s, err := tr.LogIn(t.Context(), Credentials{Email: "ada@example.com", Password: "p"})
 	if err != nil || s.Tokens() != (Tokens{"a", "r"}) || s.Tenants[0].ID != "o" {
 		t.Errorf("%+v: %v", s, err)
@@ -178,7 +179,8 @@ func TestPrivateFile_RefusesWhatItCannotTrust(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, err := f.Get("default")
-			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "run lamp login") {
+			if err == nil || !strings.Contains(err.Error(), c.want) ||
+				!strings.Contains(err.Error(), "run lamp login") {
 				t.Errorf("got %v, want %q and the way out", err, c.want)
 			}
 			if err != nil && strings.Contains(err.Error(), "secret") {
@@ -190,7 +192,9 @@ func TestPrivateFile_RefusesWhatItCannotTrust(t *testing.T) {
 
 func TestPrivateFile_IsForItsOwnerAlone(t *testing.T) {
 	f := newFile(t, Credential{Email: "ada@example.com"})
-	for path, want := range map[string]os.FileMode{f.Path: 0o600, filepath.Dir(f.Path): 0o700, f.Path + ".lock": 0o600} {
+	for path, want := range map[string]os.FileMode{
+		f.Path: 0o600, filepath.Dir(f.Path): 0o700, f.Path + ".lock": 0o600,
+	} {
 		if i, err := os.Stat(path); err != nil || i.Mode().Perm() != want {
 			t.Errorf("%s has mode %v, want %v: %v", path, i.Mode().Perm(), want, err)
 		}

@@ -212,17 +212,16 @@ func (x *costs) print(now, before breakdown) error {
 	for _, n := range before.Nodes {
 		earlier[n.ID] = n.CostUSD
 	}
-	depth := strings.Count(x.by, ",")
 	var rows []record
 	for _, n := range now.Nodes {
 		if n.Dim == "" {
 			continue
 		}
-		label := strings.Repeat("  ", min(depth, levelOf(x.by, n.Dim))) + firstOf(n.Label, textOfPointer(n.Value))
-		rows = append(rows, x.row(label, n.CostUSD, firstOf(earlier[n.ID], "0.00")))
+		rows = append(rows, x.row(n, x.indent(n.Dim), firstOf(earlier[n.ID], "0.00")))
 	}
-	rows = append(rows, x.row("Total", now.TotalUSD, before.TotalUSD))
-	columns := []column{{strings.ToUpper(x.by), "label"}, {"USD", "costUSD"}}
+	rows = append(rows, x.row(breakdownNode{Label: "Total", CostUSD: now.TotalUSD}, "", before.TotalUSD))
+	columns := []column{{strings.ToUpper(x.by), "label"}, {"USD", "costUSD"}, {"dim", "dim"}, {"value", "value"},
+		{"id", "id"}}
 	if x.compare {
 		columns = append(columns, column{"BEFORE", "previousUSD"}, column{"CHANGE", "changeUSD"})
 	}
@@ -238,13 +237,17 @@ func (x *costs) print(now, before breakdown) error {
 	return nil
 }
 
-func levelOf(by, dim string) int {
-	for i, d := range strings.Split(by, ",") {
+// indent returns the space before a value of the dimension in a table. Other formats have the path of each value as id.
+func (x *costs) indent(dim string) string {
+	if x.a.output != "table" && x.a.output != "wide" {
+		return ""
+	}
+	for i, d := range strings.Split(x.by, ",") {
 		if dimension(strings.TrimSpace(d)) == dim {
-			return i
+			return strings.Repeat("  ", i)
 		}
 	}
-	return 0
+	return ""
 }
 
 // cents returns an amount with at least two decimals.
@@ -260,8 +263,12 @@ func cents(a money.Amount) string {
 	return text
 }
 
-func (x *costs) row(label, now, before string) record {
-	members := map[string]any{"label": label, "costUSD": now}
+func (x *costs) row(n breakdownNode, indent, before string) record {
+	now := n.CostUSD
+	members := map[string]any{
+		"label": indent + firstOf(n.Label, textOfPointer(n.Value)), "costUSD": now, "dim": n.Dim,
+		"value": textOfPointer(n.Value), "id": n.ID,
+	}
 	if x.compare {
 		members["previousUSD"] = before
 		a, err := money.Parse(now)

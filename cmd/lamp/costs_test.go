@@ -46,8 +46,8 @@ func TestCosts_ComparesWithThePeriodBefore(t *testing.T) {
 	d := newDesk(t)
 	d.answer("GET /reports/costs/breakdown", breakdownOfOctober)
 	r := d.run("costs", "--by", "team", "--month", "2026-10", "--compare", "-o", "csv")
-	want := "label,costUSD,previousUSD,changeUSD\nAtlas,20.00,20.00,0.00\nUnassigned,10.10,10.10,0.00\n" +
-		"Total,30.10,30.10,0.00\n"
+	want := "label,costUSD,dim,value,id,previousUSD,changeUSD\nAtlas,20.00,team_id,team_1,a,20.00,0.00\n" +
+		"Unassigned,10.10,team_id,,b,10.10,0.00\nTotal,30.10,,,,30.10,0.00\n"
 	if d.want(r, 0); r.out != want {
 		t.Errorf("got\n%s\nwant\n%s", r.out, want)
 	}
@@ -55,6 +55,18 @@ func TestCosts_ComparesWithThePeriodBefore(t *testing.T) {
 		!strings.Contains(got[1], "from=2026-09-01&limit=20&to=2026-10-01") {
 		t.Errorf("sent %q", got)
 	}
+}
+
+func TestCosts_SeveralDimensionsAreNested(t *testing.T) {
+	d := newDesk(t)
+	d.answer("GET /reports/costs/breakdown", `{"totalUSD":"3.00","nodes":[
+		{"id":"t/a","dim":"service_name","label":"EC2","costUSD":"3.00"},
+		{"id":"t/a/b","dim":"region","label":"eu-west-1","costUSD":"2.00"}]}`)
+	if r := d.run("costs", "--by", "service,region"); r.out != "SERVICE,REGION   USD\nEC2             3.00\n"+
+		"  eu-west-1     2.00\nTotal           3.00\n" {
+		t.Errorf("printed\n%s", r.out)
+	}
+	d.want(d.run("costs", "--by", "service,region", "-o", "csv"), 0, "\neu-west-1,2.00,region,,t/a/b\n")
 }
 
 func TestCosts_ComparesTheCompleteDaysOfThisMonth(t *testing.T) {

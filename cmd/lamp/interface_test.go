@@ -193,9 +193,7 @@ var calls = []struct {
 		A string `json:"refreshToken"`
 		B string `json:"tenantID"`
 	}{}, out: client.Session{}},
-	{request: "POST /auth/logout", in: struct {
-		A string `json:"refreshToken"`
-	}{}},
+	{request: "POST /auth/logout"},
 	{request: "GET /users/me", out: client.User{}},
 	{request: "GET /organisations", out: client.Organisation{}, item: true},
 	{request: "GET /healthz"},

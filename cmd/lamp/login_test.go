@@ -55,7 +55,7 @@ func TestLogin_ByPassword(t *testing.T) {
 	}
 	d.want(d.run("logout"), 0, "Signed out")
 	d.want(d.run("whoami"), exitSignedOut, "run lamp login")
-	if got := d.sent("POST /auth/logout"); len(got) != 1 || !strings.Contains(got[0], "the-refresh-token") {
+	if got := d.sent("POST /auth/logout"); len(got) != 1 {
 		t.Errorf("sent %q", got)
 	}
 }

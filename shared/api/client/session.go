@@ -70,7 +70,7 @@ func (s Session) Tokens() Tokens { return Tokens{Access: s.AccessToken, Refresh:
 
 // refreshOrder is the body of a refresh.
 type refreshOrder struct {
-	RefreshToken string `json:"refreshToken,omitempty"`
+	RefreshToken string `json:"refreshToken"`
 	Organisation string `json:"tenantID,omitempty"`
 }
 
@@ -97,15 +97,9 @@ func (c *Client) Refresh(ctx context.Context, refreshToken, organisation string)
 	return s, err
 }
 
-// LogOut ends the session.
+// LogOut ends the session of the access token, and with it the refresh token.
 func (c *Client) LogOut(ctx context.Context) error {
-	t, err := c.o.Tokens.Load()
-	if err != nil {
-		return err
-	}
-	return c.Call(ctx, Request{
-		Method: http.MethodPost, Path: "/auth/logout", Body: refreshOrder{RefreshToken: t.Refresh},
-	}, nil)
+	return c.Call(ctx, Request{Method: http.MethodPost, Path: "/auth/logout"}, nil)
 }
 
 // renew replaces the refused access token. If another process has renewed it meanwhile, its token is taken.

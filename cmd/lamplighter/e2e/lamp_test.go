@@ -130,10 +130,12 @@ func TestLamp_DoesAUsersDay(t *testing.T) {
 func testCompletion(l *lamp) {
 	l.t.Helper()
 	least := time.Hour
-	for range 3 { // other tests may disturb one run
+	for range 20 { // other programs may disturb single runs
 		began := time.Now()
 		l.run(0, "__complete stop group s", "Shop")
-		least = min(least, time.Since(began))
+		if least = min(least, time.Since(began)); least <= maxCompletion {
+			break
+		}
 	}
 	if l.t.Logf("a Tab takes %s", least); least > maxCompletion {
 		l.t.Errorf("a Tab takes %s, at most %s are allowed", least, maxCompletion)

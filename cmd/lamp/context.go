@@ -27,9 +27,13 @@ func (a *app) whoamiCommand() *cobra.Command {
 				return err
 			}
 			name := a.contextName(f)
+			organisation := f.Contexts[name].Name
+			if a.env("LAMPLIGHTER_TOKEN") != "" {
+				name, organisation = "LAMPLIGHTER_TOKEN", ""
+			}
 			return a.show([]column{{"EMAIL", "email"}, {"NAME", "name"}, {"ORGANISATION", "organisation"},
 				{"API", "api"}, {"CONTEXT", "context"}}, []record{newRecord(map[string]any{
-				"email": me.Email, "name": me.Name, "organisation": f.Contexts[name].Name, "api": c.Address(),
+				"email": me.Email, "name": me.Name, "organisation": organisation, "api": c.Address(),
 				"context": name,
 			})})
 		},

@@ -37,8 +37,11 @@ func (a *app) getKindCommand(k kind) *cobra.Command {
 	}
 	query := filterFlags(c, k)
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if limit < 0 {
+		switch {
+		case limit < 0:
 			return misused("--limit is %d: it must be 0 or more", limit)
+		case len(args) > 0 && len(query()) > 0:
+			return misused("give a name or filters, not both")
 		}
 		to, err := a.client()
 		if err != nil {

@@ -78,6 +78,13 @@ func TestGet_AnEmptyListIsAListInEachFormat(t *testing.T) {
 	}
 }
 
+func TestGet_AnUnknownFieldIsRefused(t *testing.T) {
+	d := newDesk(t)
+	d.answer("GET /resources", twoResources)
+	d.want(d.run("get", "resources", "--fields", "nam"), exitMisused, `no member "nam"`, "cloudAccountName, id")
+	d.want(d.run("get", "resources", "--fields", "name,tags.nosuch"), 0)
+}
+
 func TestGet_SendsTheFilters(t *testing.T) {
 	d := newDesk(t)
 	d.answer("GET /resources", `[]`)
@@ -194,6 +201,7 @@ func TestRun_ExitCodes(t *testing.T) {
 		{"an unknown flag", 200, "get teams --nope", exitMisused, "see lamp get teams -h"},
 		{"an unknown format", 200, "get teams -o xml", exitMisused, "it must be one of table"},
 		{"too many arguments", 200, "get teams a b", exitMisused, "at most 1 arg"},
+		{"a name and a filter", 200, "get teams web --search x", exitMisused, "not both"},
 		{"a negative limit", 200, "get teams --limit -1", exitMisused, "--limit is -1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -252,6 +260,8 @@ func TestRun_TheEnvironmentGivesTokenAndAddress(t *testing.T) {
 	if d.want(d.run("get", "teams"), 0); got != "Bearer pat" {
 		t.Errorf("credential %q", got)
 	}
+	d.answer("GET /users/me", `{"email":"ada@example.com"}`)
+	d.want(d.run("whoami"), 0, "ada@example.com", "LAMPLIGHTER_TOKEN")
 	d.env["LAMPLIGHTER_API"] = "ftp://example.com"
 	d.want(d.run("get", "teams"), exitMisused, "http:// or https://")
 	d.env["LAMPLIGHTER_API"] = ""

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -54,6 +55,9 @@ func (a *app) stream(columns []column, records iter.Seq2[record, error]) error {
 	w := a.writer(out, a.chosen(columns))
 	some := false
 	for r, err := range records {
+		if err == nil && !some {
+			err = a.checkFields(r)
+		}
 		if err == nil {
 			err = w.write(r)
 		}
@@ -69,6 +73,20 @@ func (a *app) stream(columns []column, records iter.Seq2[record, error]) error {
 		return err
 	}
 	return out.Flush()
+}
+
+// checkFields refuses a field that the records do not have. Each record of a list has all members; only members of
+// members, such as tags, differ.
+func (a *app) checkFields(r record) error {
+	for _, f := range a.fields {
+		first, _, _ := strings.Cut(f, ".")
+		_, whole := r.members[f]
+		if _, ok := r.members[first]; !ok && !whole {
+			return misused("--fields: the records have no member %q: they have %s", f,
+				strings.Join(slices.Sorted(maps.Keys(r.members)), ", "))
+		}
+	}
+	return nil
 }
 
 // chosen returns the columns to show: those of --fields, or else those of the kind.

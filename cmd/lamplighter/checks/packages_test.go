@@ -43,6 +43,7 @@ func TestInventory_ImportsNothingAboutMoney(t *testing.T) {
 // oneCaller lists the packages of shared/ that only one function or one package imports, with the reason why each is
 // a package of its own.
 var oneCaller = map[string]string{
+	"shared/api/client": "is published for programs in Go that use the service, and knows no commands",
 	"shared/cloud/gcp/googlerest": "knows the requests and answers of Google's APIs and no kinds, " +
 		"and is tested alone",
 	"shared/engine/secretsmanager":   "signs requests to AWS, knows no settings, and is tested against moto alone",

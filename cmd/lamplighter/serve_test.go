@@ -157,7 +157,7 @@ func TestREADME_TheFirstCommandsWork(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	wantIn(t, string(out), `"data":{"total":340,`, `"type":"aws-ec2"`, `"totalCostUSD":"`, `"service_name"`)
+	wantIn(t, string(out), `"data":{"total":360,`, `"type":"aws-ec2"`, `"totalCostUSD":"`, `"service_name"`)
 	s.shut(t)
 }
 

@@ -18,8 +18,9 @@ const DemoEmail = "demo@lamplighter.example"
 
 // demoAccounts are the clouds of the demo. The bills of the first have the format of AWS's reports, those of the
 // others FOCUS. The third has a
-// cluster, so that its costs can be split. The last one has volumes, snapshots and addresses, which remediation
-// changes and removes.
+// cluster, so that its costs can be split. The fourth has volumes, snapshots and addresses, which remediation
+// changes and removes. The last one is small: it has one resource for each kind of change that remediation makes, and
+// healthy ones beside it.
 var demoAccounts = []struct {
 	name string
 	cloud.Account
@@ -41,6 +42,9 @@ var demoAccounts = []struct {
 	{"Demo storage", cloud.Account{NativeID: "432109876543", Credentials: map[string]string{
 		"size": "40", "seed": "4", "regions": "eu-central-1", "kinds": "aws-ebs,aws-ebs-snapshot,aws-eip",
 		"bills": "focus", "facts": "complete",
+	}}},
+	{"Demo waste", cloud.Account{NativeID: "543210987654", Credentials: map[string]string{
+		"seed": "5", "regions": "eu-west-1", "bills": "focus", "facts": "planted",
 	}}},
 }
 

@@ -1,46 +1,140 @@
 package local
 
 import (
+	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
+	"slices"
+	"strings"
 	"testing"
+
+	"lamplighter.dev/shared/cloud/simulated"
+	"lamplighter.dev/shared/domain/remediation"
+	"lamplighter.dev/shared/domain/rule"
 )
 
-// A fresh demo shows recommendations without a day of waiting: its accounts have planted waste, metrics of two weeks
-// and bills.
-func TestDemo_ShowsRecommendationsOfMostCategories(t *testing.T) {
+// evaluatedDemo is a fresh demo whose rules have been evaluated.
+type evaluatedDemo struct {
+	*testing.T
+	*Service
+	client *Client
+}
+
+func openEvaluatedDemo(t *testing.T) *evaluatedDemo {
+	t.Helper()
 	s, err := Open(Options{Root: "../../..", Dir: t.TempDir(), NoSync: true, BaseURL: "http://127.0.0.1"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Close()
+	t.Cleanup(func() { _ = s.Close() })
 	srv := httptest.NewServer(s)
-	defer srv.Close()
-	ctx, client := t.Context(), NewClient(srv.URL)
-	demo, err := s.Demo(ctx, srv.URL)
+	t.Cleanup(srv.Close)
+	d := &evaluatedDemo{t, s, NewClient(srv.URL)}
+	demo, err := s.Demo(t.Context(), srv.URL)
 	if err == nil {
-		err = s.AwaitIdle(ctx)
+		err = s.AwaitIdle(t.Context())
 	}
 	if err == nil {
-		err = s.EvaluateRules(ctx)
+		err = s.EvaluateRules(t.Context())
 	}
 	if err == nil {
-		_, err = client.enter(ctx, demo.Password)
-	}
-	var got struct {
-		Net        string         `json:"net"`
-		ByCategory map[string]int `json:"byCategory"`
-	}
-	if err == nil {
-		err = client.Do(ctx, http.MethodGet, "/recommendations/summary", nil, &got)
+		_, err = d.client.enter(t.Context(), demo.Password)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, category := range []string{"idle", "schedule", "rightsizing", "security", "reliability", "governance"} {
-		if got.ByCategory[category] == 0 {
-			t.Errorf("no recommendation of category %s among %v", category, got.ByCategory)
+	return d
+}
+
+func (d *evaluatedDemo) get(path string, out any) {
+	d.Helper()
+	if err := d.client.Do(d.Context(), http.MethodGet, path, nil, out); err != nil {
+		d.Fatal(err)
+	}
+}
+
+// shownWaste is the part of a recommendation that the test reads.
+type shownWaste struct{ RuleID, ResourceUID, ResourceType, Category, Status, SavingsUSD string }
+
+// wasteOf lists the recommendations of an account by its number.
+func (d *evaluatedDemo) wasteOf(number string) []shownWaste {
+	d.Helper()
+	var accounts struct {
+		Items []struct{ ID, CloudAccountID string }
+	}
+	d.get("/cloud-accounts", &accounts)
+	for _, a := range accounts.Items {
+		if a.CloudAccountID == number {
+			var found struct{ Items []shownWaste }
+			d.get("/recommendations/resources?size=100&cloud_account_id="+a.ID, &found)
+			return found.Items
 		}
 	}
-	t.Logf("%v, net %s USD a month", got.ByCategory, got.Net)
+	d.Fatalf("no account %s among %v", number, accounts)
+	return nil
+}
+
+// A fresh demo shows recommendations without a day of waiting: its accounts have planted waste, metrics of two weeks
+// and bills.
+func TestDemo_ShowsThePlantedWaste(t *testing.T) {
+	d := openEvaluatedDemo(t)
+	for name, check := range map[string]func(*evaluatedDemo){
+		"recommendations of every category":             (*evaluatedDemo).checkCategories,
+		"exactly the planted waste of the last account": (*evaluatedDemo).checkPlanted,
+	} {
+		t.Run(name, func(t *testing.T) { check(&evaluatedDemo{t, d.Service, d.client}) })
+	}
+}
+
+func (d *evaluatedDemo) checkCategories() {
+	var got struct {
+		Net        string         `json:"net"`
+		ByCategory map[string]int `json:"byCategory"`
+	}
+	d.get("/recommendations/summary", &got)
+	for _, r := range rule.All() {
+		if category := string(r.Category); got.ByCategory[category] == 0 {
+			got.ByCategory[category] = -1
+			d.Errorf("no recommendation of category %s", category)
+		}
+	}
+	d.Logf("%v, net %s USD a month", got.ByCategory, got.Net)
+}
+
+// checkPlanted compares the recommendations of the last account with the planted list, in both directions, and the
+// list with the verbs that remediation carries out.
+func (d *evaluatedDemo) checkPlanted() {
+	account := DemoAccounts()[len(demoAccounts)-1]
+	waste, err := simulated.PlantedWaste(account)
+	if err != nil {
+		d.Fatal(err)
+	}
+	planted := map[string]bool{}
+	for _, w := range waste {
+		for _, id := range w.Rules {
+			planted[id+" "+w.UID] = true
+		}
+	}
+	verbs := map[rule.Verb]bool{}
+	for _, got := range d.wasteOf(account.NativeID) {
+		key := got.RuleID + " " + got.ResourceUID
+		if !planted[key] {
+			d.Errorf("%s is found, and not planted", key)
+		}
+		delete(planted, key)
+		r := rule.ByID(got.RuleID)
+		m := remediation.MeansOf(r, "simulated", got.ResourceType)
+		verbs[r.Verb] = m.Executable
+		if saves := got.SavingsUSD != "0.00"; !m.Executable || saves != r.Savings.Counts() {
+			d.Errorf("%s %+v saves %s, %s", key, m, got.SavingsUSD, r.Savings)
+		}
+	}
+	if len(planted) > 0 {
+		d.Errorf("planted, and not found: %v", slices.Sorted(maps.Keys(planted)))
+	}
+	const want = "change-storage delete guard release resize scale schedule set-lifecycle setting stop"
+	if all := strings.Trim(fmt.Sprint(slices.Sorted(maps.Keys(verbs))), "[]"); all != want {
+		d.Errorf("the verbs are %s; want %s", all, want)
+	}
 }

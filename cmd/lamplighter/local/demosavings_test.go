@@ -1,6 +1,8 @@
 package local
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -82,9 +84,13 @@ func TestDemo_ShowsThePlantedWaste(t *testing.T) {
 	for name, check := range map[string]func(*evaluatedDemo){
 		"recommendations of every category":             (*evaluatedDemo).checkCategories,
 		"exactly the planted waste of the last account": (*evaluatedDemo).checkPlanted,
+		"a rule that is unknown, with the reason":       (*evaluatedDemo).checkUnknown,
 	} {
 		t.Run(name, func(t *testing.T) { check(&evaluatedDemo{t, d.Service, d.client}) })
 	}
+	t.Run("one dismissed and one reopened", func(t *testing.T) {
+		(&evaluatedDemo{t, d.Service, d.client}).checkDecisions()
+	})
 }
 
 func (d *evaluatedDemo) checkCategories() {
@@ -100,6 +106,26 @@ func (d *evaluatedDemo) checkCategories() {
 		}
 	}
 	d.Logf("%v, net %s USD a month", got.ByCategory, got.Net)
+}
+
+// checkUnknown reads a rule that needs the memory of instances, which no agent measures here.
+func (d *evaluatedDemo) checkUnknown() {
+	var got struct {
+		Items []struct {
+			ID      string
+			Unknown int
+			Missing []struct{ Fact, Reason string }
+		}
+	}
+	d.get("/recommendations/rules?search=aws-ec2-memory-oversized", &got)
+	for _, r := range got.Items {
+		for _, m := range r.Missing {
+			if r.Unknown > 0 && m.Fact == "m.mem_max_14d" && m.Reason == "needs_agent" {
+				return
+			}
+		}
+	}
+	d.Errorf("%+v; want that m.mem_max_14d needs an agent", got)
 }
 
 // checkPlanted compares the recommendations of the last account with the planted list, in both directions, and the
@@ -137,4 +163,46 @@ func (d *evaluatedDemo) checkPlanted() {
 	if all := strings.Trim(fmt.Sprint(slices.Sorted(maps.Keys(verbs))), "[]"); all != want {
 		d.Errorf("the verbs are %s; want %s", all, want)
 	}
+}
+
+// checkDecisions lets the demo make its decisions, and again as a later start does: they are made once.
+func (d *evaluatedDemo) checkDecisions() {
+	base := d.undecided.Load()
+	var first string
+	for range 2 {
+		d.undecided.Store(base)
+		if err := errors.Join(d.DecideDemo(d.Context()), d.AwaitIdle(d.Context())); err != nil {
+			d.Fatal(err)
+		}
+		if d.undecided.Load() != nil {
+			d.Error("the decisions are still due")
+		}
+		got := d.decisionsOn(dismissedRule) + "; " + d.decisionsOn(reopenedRule)
+		if first = cmp.Or(first, got); got != first {
+			d.Errorf("after another start: %s; before: %s", got, first)
+		}
+	}
+	const want = "dismissed intended after [open dismissed]; open  after [open dismissed open]"
+	if first != want {
+		d.Errorf("%s; want %s", first, want)
+	}
+}
+
+// decisionsOn returns the status of the planted recommendation of a rule, the reason and its history.
+func (d *evaluatedDemo) decisionsOn(ruleID string) string {
+	d.Helper()
+	one, err := d.client.plantedFinding(d.Context(), ruleID)
+	if err != nil {
+		d.Fatal(err)
+	}
+	var row struct {
+		Status    string
+		Dismissal struct{ Reason string }
+	}
+	d.get("/recommendations/"+one.ID, &row)
+	var to []string
+	for _, e := range one.History {
+		to = append(to, e.To)
+	}
+	return fmt.Sprintf("%s %s after %v", row.Status, row.Dismissal.Reason, to)
 }

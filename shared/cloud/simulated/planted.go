@@ -3,7 +3,6 @@ package simulated
 import (
 	_ "embed"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,7 +12,7 @@ import (
 
 // plantedTable lists the resources of an account with the setting facts=planted: a line each, with the rules that find
 // it. A healthy resource has none. The line decides the environment, the use, and the facts that differ from those of
-// a healthy resource; "unused" says that nothing uses it.
+// a healthy resource; "unused" says that nothing uses it. The fact desired is the first size of a service.
 //
 //go:embed planted.csv
 var plantedTable string
@@ -98,16 +97,23 @@ func (s *settings) plantFacts(n node, r *cloud.Resource) {
 	if r.Facts == nil {
 		r.Facts = cloud.Facts{}
 	}
-	maps.Copy(r.Facts, p.facts)
+	for name, v := range p.facts {
+		if name != sizeFact { // an action may have changed it
+			r.Facts[name] = v
+		}
+	}
 }
+
+// sizeFact is the fact that is the number of instances of a service.
+const sizeFact = "desired"
 
 // plantedSize is how many instances a planted service has, unless its line says otherwise.
 const plantedSize = 2
 
-// plantedCapacity returns the size of a planted service.
+// plantedCapacity returns the first size of a planted service.
 func (p *plantedNode) plantedCapacity() capacity {
 	d := int32(plantedSize)
-	if n, told := p.facts["desired"].(float64); told {
+	if n, told := p.facts[sizeFact].(float64); told {
 		d = int32(n)
 	}
 	return capacity{Min: 1, Max: 2 * d, Desired: d}

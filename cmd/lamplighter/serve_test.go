@@ -275,8 +275,11 @@ func TestTheWalkWithRecommendationsWorks(t *testing.T) {
 	s := serveIn(t, t.TempDir())
 	first := section(t, "weeks of metrics are in. Paste the first block of "+
 		"[first-steps.md](first-steps.md) before this one.\n\n```sh\n", "```")
-	out := s.paste(t, t.TempDir(), first+section(t, "Paste both blocks above before this one.\n\n```sh\n", "```"))
-	wantIn(t, out, `"verb":"release"`, `"verb":"delete"`, `"verb":"change-storage"`, `"status":"marked"`,
+	second := section(t, "Paste both blocks above before this one.\n\n```sh\n", "```")
+	third := section(t, "Paste all blocks above before this one.\n\n```sh\n", "```")
+	out := s.paste(t, t.TempDir(), first+second+third)
+	wantIn(t, out, `"verb":"setting"`, `"verb":"set-lifecycle"`, `"reason":"needs_agent"`, `"total":13,`,
+		`"verb":"release"`, `"verb":"delete"`, `"verb":"change-storage"`, `"status":"marked"`,
 		`"byCategory":{`, `"executable":true`, `"status":"dismissed"`, `"approved by ada@example.com"`,
 		"what was changed is given back")
 	s.shut(t)

@@ -59,22 +59,16 @@ func (d *evaluatedDemo) get(path string, out any) {
 // shownWaste is the part of a recommendation that the test reads.
 type shownWaste struct{ RuleID, ResourceUID, ResourceType, Category, Status, SavingsUSD string }
 
-// wasteOf lists the recommendations of an account by its number.
-func (d *evaluatedDemo) wasteOf(number string) []shownWaste {
+// waste lists the recommendations of the last account.
+func (d *evaluatedDemo) waste() []shownWaste {
 	d.Helper()
-	var accounts struct {
-		Items []struct{ ID, CloudAccountID string }
+	account, err := d.client.lastDemoAccount(d.Context())
+	if err != nil || account == "" {
+		d.Fatalf("account %q, %v", account, err)
 	}
-	d.get("/cloud-accounts", &accounts)
-	for _, a := range accounts.Items {
-		if a.CloudAccountID == number {
-			var found struct{ Items []shownWaste }
-			d.get("/recommendations/resources?size=100&cloud_account_id="+a.ID, &found)
-			return found.Items
-		}
-	}
-	d.Fatalf("no account %s among %v", number, accounts)
-	return nil
+	var found struct{ Items []shownWaste }
+	d.get("/recommendations/resources?size=100&cloud_account_id="+account, &found)
+	return found.Items
 }
 
 // A fresh demo shows recommendations without a day of waiting: its accounts have planted waste, metrics of two weeks
@@ -143,7 +137,7 @@ func (d *evaluatedDemo) checkPlanted() {
 		}
 	}
 	verbs := map[rule.Verb]bool{}
-	for _, got := range d.wasteOf(account.NativeID) {
+	for _, got := range d.waste() {
 		key := got.RuleID + " " + got.ResourceUID
 		if !planted[key] {
 			d.Errorf("%s is found, and not planted", key)
@@ -191,10 +185,11 @@ func (d *evaluatedDemo) checkDecisions() {
 // decisionsOn returns the status of the planted recommendation of a rule, the reason and its history.
 func (d *evaluatedDemo) decisionsOn(ruleID string) string {
 	d.Helper()
-	one, err := d.client.plantedFinding(d.Context(), ruleID)
-	if err != nil {
-		d.Fatal(err)
+	found, err := d.client.plantedFindings(d.Context(), ruleID)
+	if err != nil || len(found) != 1 {
+		d.Fatal(found, err)
 	}
+	one := found[0]
 	var row struct {
 		Status    string
 		Dismissal struct{ Reason string }

@@ -215,8 +215,8 @@ func TestTheWalkWithFaultsKeepsToItsOrganization(t *testing.T) {
 	s := serveIn(t, t.TempDir())
 	out := s.paste(t, t.TempDir(),
 		section(t, "out of the demo's budgets and reports.\n\n"+pasteFirst, "```")+"\nget /cloud-accounts\n")
-	wantIn(t, out, `"name":"Faulty"`, `"total":4`)
-	if _, demo, _ := strings.Cut(out, `"total":4`); strings.Contains(demo, "Faulty") {
+	wantIn(t, out, `"name":"Faulty"`, `"total":5,`)
+	if _, demo, _ := strings.Cut(out, `"total":5,`); strings.Contains(demo, "Faulty") {
 		t.Errorf("the cloud with faults is in the demo's organization: %s", out)
 	}
 	s.shut(t)

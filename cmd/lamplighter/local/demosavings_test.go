@@ -57,7 +57,7 @@ func (d *evaluatedDemo) get(path string, out any) {
 }
 
 // shownWaste is the part of a recommendation that the test reads.
-type shownWaste struct{ RuleID, ResourceUID, ResourceType, Category, Status, SavingsUSD string }
+type shownWaste struct{ ID, RuleID, ResourceUID, ResourceType, SavingsUSD string }
 
 // waste lists the recommendations of the last account.
 func (d *evaluatedDemo) waste() []shownWaste {
@@ -149,6 +149,7 @@ func (d *evaluatedDemo) checkPlanted() {
 		if saves := got.SavingsUSD != "0.00"; !m.Executable || saves != r.Savings.Counts() {
 			d.Errorf("%s %+v saves %s, %s", key, m, got.SavingsUSD, r.Savings)
 		}
+		d.planChange(got, m.Needs)
 	}
 	if len(planted) > 0 {
 		d.Errorf("planted, and not found: %v", slices.Sorted(maps.Keys(planted)))
@@ -156,6 +157,29 @@ func (d *evaluatedDemo) checkPlanted() {
 	const want = "change-storage delete guard release resize scale schedule set-lifecycle setting stop"
 	if all := strings.Trim(fmt.Sprint(slices.Sorted(maps.Keys(verbs))), "[]"); all != want {
 		d.Errorf("the verbs are %s; want %s", all, want)
+	}
+}
+
+// planChange makes a dry run of the change of a recommendation: its condition is true on a fresh read.
+func (d *evaluatedDemo) planChange(of shownWaste, needs []string) {
+	d.Helper()
+	in := map[string]any{"dryRun": true}
+	if slices.Contains(needs, remediation.ScheduleParameter) {
+		schedule, err := d.client.create(d.Context(), "/schedules", map[string]any{
+			"name": "Nights off", "enabled": true,
+			"crons": []map[string]string{{"cronExpression": "0 19 * * *", "action": "stop"}},
+		})
+		if err != nil {
+			d.Fatal(err)
+		}
+		in["parameters"] = map[string]string{remediation.ScheduleParameter: schedule}
+	}
+	var dry struct {
+		Targets []struct{ Plan struct{ Calls []string } }
+	}
+	err := d.client.Do(d.Context(), http.MethodPost, "/recommendations/"+of.ID+"/remediate", in, &dry)
+	if err != nil || len(dry.Targets) != 1 || len(dry.Targets[0].Plan.Calls) == 0 {
+		d.Errorf("%s: %+v, %v", of.RuleID, dry, err)
 	}
 }
 

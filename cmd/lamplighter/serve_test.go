@@ -157,7 +157,7 @@ func TestREADME_TheFirstCommandsWork(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	wantIn(t, string(out), `"data":{"total":340,`, `"type":"aws-ec2"`, `"totalCostUSD":"`, `"service_name"`)
+	wantIn(t, string(out), `"data":{"total":360,`, `"type":"aws-ec2"`, `"totalCostUSD":"`, `"service_name"`)
 	s.shut(t)
 }
 
@@ -215,8 +215,8 @@ func TestTheWalkWithFaultsKeepsToItsOrganization(t *testing.T) {
 	s := serveIn(t, t.TempDir())
 	out := s.paste(t, t.TempDir(),
 		section(t, "out of the demo's budgets and reports.\n\n"+pasteFirst, "```")+"\nget /cloud-accounts\n")
-	wantIn(t, out, `"name":"Faulty"`, `"total":4`)
-	if _, demo, _ := strings.Cut(out, `"total":4`); strings.Contains(demo, "Faulty") {
+	wantIn(t, out, `"name":"Faulty"`, `"total":5,`)
+	if _, demo, _ := strings.Cut(out, `"total":5,`); strings.Contains(demo, "Faulty") {
 		t.Errorf("the cloud with faults is in the demo's organization: %s", out)
 	}
 	s.shut(t)
@@ -275,8 +275,12 @@ func TestTheWalkWithRecommendationsWorks(t *testing.T) {
 	s := serveIn(t, t.TempDir())
 	first := section(t, "weeks of metrics are in. Paste the first block of "+
 		"[first-steps.md](first-steps.md) before this one.\n\n```sh\n", "```")
-	out := s.paste(t, t.TempDir(), first+section(t, "Paste both blocks above before this one.\n\n```sh\n", "```"))
-	wantIn(t, out, `"verb":"release"`, `"verb":"delete"`, `"verb":"change-storage"`, `"status":"marked"`,
+	second := section(t, "Paste both blocks above before this one.\n\n```sh\n", "```")
+	third := section(t, "Paste all blocks above before this one.\n\n```sh\n", "```")
+	out := s.paste(t, t.TempDir(), first+second+third)
+	wantIn(t, out, `"reason":"needs_agent"`, `"total":13,`, `"verb":"setting"`, `"verb":"set-lifecycle"`,
+		`"verb":"resize"`, `"verb":"scale"`, `"verb":"guard"`, `"verb":"release"`, `"verb":"delete"`,
+		`"verb":"change-storage"`, `"status":"marked"`,
 		`"byCategory":{`, `"executable":true`, `"status":"dismissed"`, `"approved by ada@example.com"`,
 		"what was changed is given back")
 	s.shut(t)

@@ -101,6 +101,7 @@ func (s *subject) amountOf(r *rule.Rule) (amount, condition.Reason) {
 		if slices.Equal(r.Savings.Names, []string{"disks"}) {
 			return s.diskCost()
 		}
+		return s.partCost(r)
 	case rule.SavesRate:
 		return s.committedRate(r)
 	case rule.SavesNothing:

@@ -132,8 +132,8 @@ func TestSavings_AreTheAmountByWhichTheBillFalls(t *testing.T) {
 		"credits are no saving": {
 			"all", func(s *subject) { s.bill("i-1", cost.OnDemand, "-2", 0) }, "0", "0", recommendation.Billed, "",
 		},
-		"a part that the bill does not show is unknown": {
-			"part:monitoring", func(s *subject) { s.bill("i-1", cost.OnDemand, "2", 0) }, "0", "0", "", unpriced,
+		"a part that neither the bill nor a price shows is unknown": {
+			"part:cache", func(s *subject) { s.bill("i-1", cost.OnDemand, "2", 0) }, "0", "0", "", unpriced,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

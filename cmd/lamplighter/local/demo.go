@@ -18,8 +18,9 @@ const DemoEmail = "demo@lamplighter.example"
 
 // demoAccounts are the clouds of the demo. The bills of the first have the format of AWS's reports, those of the
 // others FOCUS. The third has a
-// cluster, so that its costs can be split. The last one has volumes, snapshots and addresses, which remediation
-// changes and removes.
+// cluster, so that its costs can be split. The fourth has volumes, snapshots and addresses, which remediation
+// changes and removes. The last one is small: it has one resource for each kind of change that remediation makes, and
+// healthy ones beside it.
 var demoAccounts = []struct {
 	name string
 	cloud.Account
@@ -41,6 +42,9 @@ var demoAccounts = []struct {
 	{"Demo storage", cloud.Account{NativeID: "432109876543", Credentials: map[string]string{
 		"size": "40", "seed": "4", "regions": "eu-central-1", "kinds": "aws-ebs,aws-ebs-snapshot,aws-eip",
 		"bills": "focus", "facts": "complete",
+	}}},
+	{"Demo waste", cloud.Account{NativeID: "543210987654", Credentials: map[string]string{
+		"seed": "5", "regions": "eu-west-1", "bills": "focus", "facts": "planted",
 	}}},
 }
 
@@ -73,7 +77,7 @@ type Demo struct {
 // Demo makes the demo data where it is missing: a verified user, an organization, connected accounts of provider
 // simulated, and the records that cost reports need. It makes them as any client does, over HTTP at base. If the demo
 // user is refused, because of a second factor, single sign-on or a smaller role, the data stays as its users left it.
-// From then on GET /healthz is ok, as soon as all accounts are discovered.
+// DecideDemo adds decisions on recommendations later. From then on GET /healthz is ok, as soon as all accounts are discovered.
 func (s *Service) Demo(ctx context.Context, base string) (Demo, error) {
 	password, err := DemoPassword(s.dir)
 	if err != nil {
@@ -97,6 +101,9 @@ func (s *Service) Demo(ctx context.Context, base string) (Demo, error) {
 		return Demo{}, err
 	}
 	s.demo.Store(&madeDemo{org})
+	if org != "" {
+		s.undecided.Store(&undecidedDemo{base})
+	}
 	return made, nil
 }
 

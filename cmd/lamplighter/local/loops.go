@@ -42,8 +42,9 @@ const (
 	billsEvery   = time.Hour
 	exportsEvery = time.Hour
 	remindEvery  = 24 * time.Hour
-	judgeEvery   = time.Minute // oftener than in AWS: who has just imported bills is watching
-	rulesEvery   = time.Minute // oftener than in AWS: it evaluates nothing while nothing has changed
+	judgeEvery   = time.Minute      // oftener than in AWS: who has just imported bills is watching
+	rulesEvery   = time.Minute      // oftener than in AWS: it evaluates nothing while nothing has changed
+	decideEvery  = 30 * time.Second // it does nothing once the demo has its decisions
 	pricesEvery  = time.Hour
 	verifyEvery  = time.Minute
 )
@@ -71,6 +72,7 @@ func (s *Service) Run(ctx context.Context) {
 	loops.Go(func() { s.every(ctx, remindEvery, "remind", s.Remind) })
 	loops.Go(func() { s.every(ctx, judgeEvery, "judge costs", s.JudgeCosts) })
 	loops.Go(func() { s.every(ctx, rulesEvery, "evaluate rules", s.EvaluateRules) })
+	loops.Go(func() { s.every(ctx, decideEvery, "decide in the demo", s.DecideDemo) })
 	loops.Go(func() { s.every(ctx, pricesEvery, "fetch prices", s.SyncPrices) })
 	loops.Go(func() { s.every(ctx, verifyEvery, "verify accounts", s.VerifyAccounts) })
 	loops.Wait()

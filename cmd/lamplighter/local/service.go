@@ -108,6 +108,8 @@ type Service struct {
 
 	dir  string
 	demo atomic.Pointer[madeDemo] // nil until the demo is made
+	// nil before the demo is made, and once its decisions are
+	undecided atomic.Pointer[undecidedDemo]
 }
 
 // Open starts the service. If it fails, it closes everything that it opened.

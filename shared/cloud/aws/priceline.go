@@ -43,6 +43,7 @@ var usages = map[string]cloud.Price{
 	"RDS:Multi-AZ-StorageUsage":          {Key: "rds-storage/standard/multi", Unit: cloud.PerMonth},
 	"ES:GP2-Storage":                     {Key: "opensearch-storage/gp2", Unit: cloud.PerMonth},
 	"ES:gp3-Storage":                     {Key: "opensearch-storage/gp3", Unit: cloud.PerMonth},
+	"CW:MetricMonitorUsage":              {Key: "cloudwatch/metric", Unit: cloud.PerMonth},
 	"Lambda-Provisioned-Concurrency":     {Key: "lambda/provisioned/x86_64", Unit: cloud.PerHour},
 	"Lambda-Provisioned-Concurrency-ARM": {Key: "lambda/provisioned/arm64", Unit: cloud.PerHour},
 }

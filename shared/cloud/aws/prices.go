@@ -22,7 +22,7 @@ const priceLists = "https://pricing.us-east-1.amazonaws.com/offers/v1.0/aws"
 var pricedServices = []string{
 	"AmazonEC2", "AmazonVPC", "AmazonRDS", "AWSELB", "AmazonEKS", "AmazonECS", "AmazonElastiCache", "AmazonRedshift",
 	"AmazonES",
-	"AmazonSageMaker", "AWSLambda",
+	"AmazonSageMaker", "AWSLambda", "AmazonCloudWatch",
 }
 
 // Prices reads the files of a region line by line, because that of EC2 has hundreds of megabytes. A service that AWS

@@ -133,6 +133,8 @@ func euOffers() *offers {
 				map[string]string{"usageType": "EU-LoadBalancerUsage"}),
 			offer("Load Balancer-Application", "0.0080000000", map[string]string{"usageType": "EU-LCUUsage"}),
 		},
+		"AmazonCloudWatch": {offer("Metric", "0.3000000000",
+			map[string]string{"usageType": "EU-CW:MetricMonitorUsage"})},
 		"AmazonEKS": {offer("Compute", "0.1000000000",
 			map[string]string{"usageType": "EUW1-AmazonEKS-Hours:perCluster"})},
 		"AmazonElastiCache": {offer("Cache Instance", "0.1730000000",
@@ -179,6 +181,7 @@ func TestPrices_AreThoseOnDemandWithoutSoftware(t *testing.T) {
 		"rds/db.m5.large/sqlserver-se/license-included/single": "0.545 hour", "rds-storage/gp2/single": "0.127 month",
 		"elb/application/hours": "0.0252 hour", "eks/cluster": "0.1 hour",
 		"elasticache/cache.m4.large/redis": "0.173 hour",
+		"cloudwatch/metric":                "0.3 month",
 	}
 	for key, usd := range want {
 		if got[key] != usd {

@@ -51,7 +51,7 @@ func (s *settings) dearestInstance(start time.Time) (best node) {
 	s.eachNode(0, 1000, func(n node) {
 		u := s.usageOf(n)
 		if u.rate > most && n.kind == kindEC2 && !u.covered && s.isTagged(n) && u.hoursOn(&first) == 24 &&
-			s.pickFrom(n, asEnv, envs) == "prod" {
+			s.envOf(n) == "prod" {
 			best, most = n, u.rate
 		}
 	})

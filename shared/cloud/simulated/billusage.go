@@ -29,9 +29,9 @@ type usage struct {
 func (s *settings) usageOf(n node) usage {
 	u := usage{rate: s.hourRate(n), since: s.createdAt(n).Truncate(day), uneven: s.drawProperty(n, asUneven)}
 	u.on, _ = s.initialState(n)
-	production := s.pickFrom(n, asEnv, envs) == "prod"
+	production := s.envOf(n) == "prod"
 	u.rests = kinds[n.kind].Actionable && !production
-	u.covered = n.kind == kindEC2 && u.on && production && s.drawProperty(n, asCovered)%planShare == 0
+	u.covered = s.planted == nil && n.kind == kindEC2 && u.on && production && s.drawProperty(n, asCovered)%planShare == 0
 	return u
 }
 
@@ -58,7 +58,7 @@ func (s *settings) tagOf(n node, key string) string {
 	case "app":
 		return s.pickFrom(n, asApp, apps)
 	case "env":
-		return s.pickFrom(n, asEnv, envs)
+		return s.envOf(n)
 	case "team":
 		return s.pickFrom(n, asTeam, teams)
 	}

@@ -27,6 +27,9 @@ const (
 )
 
 func (s *settings) patternOf(n node) pattern {
+	if p, is := s.plantedAs(n); is {
+		return p.pattern
+	}
 	switch s.drawProperty(n, asPattern) % 10 {
 	case 0, 1:
 		return idle

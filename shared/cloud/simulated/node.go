@@ -132,15 +132,25 @@ var (
 
 // nodeName is "<app>-<env>-<number>", behind the label and a hyphen when there is a label.
 func (s *settings) nodeName(n node) string {
-	name := s.pickFrom(n, asApp, apps) + "-" + s.pickFrom(n, asEnv, envs) + "-" + fmt.Sprintf("%05d", n.number)
+	name := s.pickFrom(n, asApp, apps) + "-" + s.envOf(n) + "-" + fmt.Sprintf("%05d", n.number)
 	if s.label == "" {
 		return name
 	}
 	return s.label + "-" + name
 }
 
+// envOf returns the environment of the node.
+func (s *settings) envOf(n node) string {
+	if p, is := s.plantedAs(n); is {
+		return p.env
+	}
+	return s.pickFrom(n, asEnv, envs)
+}
+
 // isTagged reports whether the node has tags: one resource in ten has none.
-func (s *settings) isTagged(n node) bool { return s.drawProperty(n, asTagged)%10 != 0 }
+func (s *settings) isTagged(n node) bool {
+	return s.planted != nil || s.drawProperty(n, asTagged)%10 != 0
+}
 
 // tagsOf returns the tags that a tidy company would set, or nil.
 func (s *settings) tagsOf(n node) map[string]string {
@@ -149,7 +159,7 @@ func (s *settings) tagsOf(n node) map[string]string {
 	}
 	app, team := s.pickFrom(n, asApp, apps), s.pickFrom(n, asTeam, teams)
 	tags := map[string]string{
-		"app": app, "env": s.pickFrom(n, asEnv, envs), "team": team, "cost-center": "cc-" + team,
+		"app": app, "env": s.envOf(n), "team": team, "cost-center": "cc-" + team,
 	}
 	if s.label != "" {
 		tags["label"] = s.label

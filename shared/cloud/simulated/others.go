@@ -60,6 +60,7 @@ var collectedShares = []struct {
 	{"kubernetes-cronjob", 6},
 	{"kubernetes-persistentvolumeclaim", 8},
 	{cloud.KubernetesNode, 0}, // as many as nodes.go says
+	{"aws-cloudtrail", 0},     // planted ones alone
 }
 
 // everyCollected is the index of the collective kind, which is not in kinds.
@@ -149,8 +150,12 @@ type drawnValues struct {
 }
 
 func (s *settings) drawnOf(n node) drawnValues {
+	unused := s.drawHit(n, asUnused, unusedRate)
+	if p, is := s.plantedAs(n); is {
+		unused = p.unused
+	}
 	d := drawnValues{
-		s.drawHit(n, asUnused, unusedRate), float64(int(8) << (s.drawProperty(n, asVolume) % 8)),
+		unused, float64(int(8) << (s.drawProperty(n, asVolume) % 8)),
 		cloud.Never,
 	}
 	switch {

@@ -11,13 +11,14 @@ import (
 )
 
 // prices are the prices of this cloud, the same in all its regions: the on-demand prices of AWS, Azure and Google
-// Cloud in their first regions (us-east-1, eastus, us-central1).
+// Cloud in their first regions (us-east-1, eastus, us-central1). Those of performance history (rds-insights) are of
+// ap-northeast-1.
 //
 //go:embed prices.csv
 var prices string
 
 // pricesVersion is the version of prices.csv. It changes with it.
-const pricesVersion = "simulated-2026-07-20"
+const pricesVersion = "simulated-2026-11-29"
 
 // Prices passes the prices of the simulated cloud to take. They are the same in every region and every night.
 func (p *provider) Prices(_ context.Context, _ string, take func(cloud.Price) error) (string, error) {

@@ -77,6 +77,7 @@ func (s *settings) describeNode(n node, h history, now time.Time) cloud.Resource
 		s.describeKubernetesNode(n, h, now, &r)
 	}
 	s.completeFacts(n, &r)
+	s.plantFacts(n, &r)
 	applyValues(&r, h.changed(n))
 	if gib, sized := r.Facts["size_gb"].(float64); sized {
 		r.Capacity = map[string]int64{"sizeGiB": int64(gib)}
@@ -125,7 +126,7 @@ func (s *settings) whyUnschedulable(n node) string {
 	if g, _, ok := s.groupOf(n); ok {
 		return "member of Auto Scaling group " + s.nodeName(g) + ": act on the group"
 	}
-	rare := s.drawProperty(n, asBarred)%25 == 0
+	rare := s.planted == nil && s.drawProperty(n, asBarred)%25 == 0
 	switch {
 	case rare && n.kind == kindEC2:
 		return "one-time Spot instance: it can only be terminated"
@@ -141,6 +142,11 @@ func (s *settings) whyUnschedulable(n node) string {
 
 // initialState returns how the node was before anybody did anything to it.
 func (s *settings) initialState(n node) (bool, capacity) {
+	if p, is := s.plantedAs(n); is && kinds[n.kind].Remembers {
+		return true, p.plantedCapacity()
+	} else if is {
+		return true, capacity{}
+	}
 	on := !s.drawHit(n, asOff, s.stopped) || !kinds[n.kind].Actionable
 	if !kinds[n.kind].Remembers || !on {
 		return on, capacity{}

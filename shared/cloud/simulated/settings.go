@@ -33,7 +33,8 @@ import (
 //	billedMonths        number of months with bills, the current month included (13, the most)
 //	facts               "complete": the kinds of AWS that can be started and stopped, and the objects of clusters,
 //	                    have all facts that a listing tells of them, and one resource in five has planted waste or a
-//	                    planted weakness ("basic")
+//	                    planted weakness ("basic"). "planted": exactly the resources of planted.csv in the first
+//	                    region, with all facts; size, kinds and stopped do not matter
 //
 // and the faults, all off by default. A rate is the share of calls or resources that it hits, 0 to 1:
 //
@@ -56,6 +57,7 @@ type settings struct {
 	label  string // of each resource, empty for none
 	// complete adds the facts of completions and of clusterCompletions
 	complete bool
+	planted  map[plantedKey]plantedNode // nil unless the account has exactly these
 	counts   [][]int
 	regions  []string
 	named    []string // by the account
@@ -87,10 +89,12 @@ func parseSettings(a cloud.Account) (settings, error) {
 	s.regions, s.stopped = r.readRegions(), r.readRate("stopped", 0.14, 1)
 	s.limited, s.billing = r.readFlag("limits"), r.readBilling(s.number)
 	s.faults, s.clusterStatus, s.organisation = r.readFaults(), r.clusterStatus(), r.readOrganisation()
-	s.complete = r.readChoice("facts", "basic", "complete") == "complete"
-	wanted := r.readKinds()
+	facts, wanted := r.readChoice("facts", "basic", "complete", "planted"), r.readKinds()
+	s.complete = facts != "basic"
 	s.counts = apportionKinds(r.readInteger("size", 200, 0, 5_000_000), len(s.regions), wanted)
-	s.addNodes(wanted)
+	if s.addNodes(wanted); facts == "planted" {
+		s.plant()
+	}
 	if a.AuthMethod != "" && a.AuthMethod != AuthMethod {
 		r.err = cmp.Or(r.err, cloud.ErrInvalid(`authMethod is %.64q; it must be "simulated"`, a.AuthMethod))
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"lamplighter.dev/shared/domain/rule"
@@ -85,12 +86,23 @@ func (c *Condition) bindThresholds(values map[string]any) (*Params, error) {
 	return c.Bind(all)
 }
 
-// exampleOf sorts values by facts and metrics.
+// isAdded reports whether an evaluation adds a value to the evidence beside those that the condition reads: the
+// environment, which decides whether a change may run without approval, the values that formulas have found, and the
+// needs and limits of sizes.
+func isAdded(name string) bool {
+	return name == "env" || slices.ContainsFunc([]string{rule.TargetValue(""), "need_", "limit_"},
+		func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+}
+
+// exampleOf sorts values by facts and metrics. It leaves out those that an evaluation adds.
 func (c *Condition) exampleOf(values map[string]any) (Example, error) {
 	out := Example{Res: map[string]any{}, M: map[string]float64{}}
 	for name, v := range values {
 		if slices.Contains(c.Facts, name) {
 			out.Res[name] = v
+			continue
+		}
+		if isAdded(name) {
 			continue
 		}
 		number, is := v.(float64)

@@ -42,6 +42,21 @@ func TestProve_EachRuleIsTrueOnItsEvidence(t *testing.T) {
 	}
 }
 
+// Evaluations add the environment, and the values that formulas find, to the evidence.
+func TestProve_LeavesOutWhatAnEvaluationAdds(t *testing.T) {
+	for id, values := range map[string]map[string]any{
+		"aws-cloudtrail-no-validation": {"logging": true, "log_validation": false, "env": "prod"},
+		"aws-ebs-magnetic": {
+			"volume_type": "standard", "target_volume_type": "gp3", "need_iops": 100.0, "limit_iops": 3000.0,
+		},
+	} {
+		got, err := NewCatalogue().Prove(rule.ByID(id), Evidence{values, map[string]any{}, at})
+		if err != nil || got.Truth != True {
+			t.Errorf("%s: %+v, %v", id, got, err)
+		}
+	}
+}
+
 func TestProve_RefusesEvidenceOfAnotherVersion(t *testing.T) {
 	r := rule.ByID("aws-ec2-idle")
 	values := map[string]any{"state": "running", "cpu_max_14d": 2.0}

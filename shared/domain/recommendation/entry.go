@@ -20,6 +20,8 @@ const (
 	inlineFlag               // the texts of the resource are in the entry: it is not in the inventory
 	realizedFlag             // a saving was measured
 	boundFlag                // the saving is a bound: it is shown and counts 0
+	jointFlag                // its claims add up with those of others: see settleJoint
+	unknownFlag              // nobody knows the saving: Savings.Unknown
 )
 
 // entry is one row in the columns: what lists filter, sort, count and sum by.
@@ -155,6 +157,12 @@ func newEntry(n *names, r *Row) entry {
 
 // takeSavings sets what counts: a claim is at most the cost of its resource, if that is known, and a bound counts 0.
 func (e *entry) takeSavings(r *Row) {
+	if r.Savings.Form == FormRequests {
+		e.flags |= jointFlag
+	}
+	if r.Savings.Unknown != "" {
+		e.flags |= unknownFlag
+	}
 	if r.Savings.isBound() {
 		e.flags |= boundFlag
 		return

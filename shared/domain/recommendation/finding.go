@@ -100,6 +100,12 @@ type Savings struct {
 	// which costs Cost a month.
 	Claims []Claim      `json:"claims,omitempty"`
 	Cost   money.Amount `json:"cost"`
+	// Unknown is why nobody knows the saving, "" if it is known. Amounts are 0 then.
+	Unknown string `json:"unknown,omitempty"`
+	// Later says that the saving is computed when all resources are evaluated. Until then a row keeps the one it has.
+	Later bool `json:"later,omitempty"`
+	// Given is, of a saving that is computed later, the severity of the rule before the amount lowers it.
+	Given Severity `json:"given,omitempty"`
 }
 
 // The bases of an amount.

@@ -25,6 +25,7 @@ func Advance(old Row, f *Finding, p Pass) (next Row, changed bool) {
 	}
 	next = old
 	next.History = slices.Clone(old.History)
+	f = f.withStored(&old)
 	switch f.Outcome {
 	case Gone:
 		changed = next.disappear(p, EndedGone)
@@ -224,7 +225,8 @@ func (r *Row) reopening(f *Finding, at time.Time) string {
 func (r *Row) differs(f *Finding) bool {
 	shows := fingerprint(&f.Evidence, f.Title, f.Resource.ResourceName)
 	return r.Severity != f.Severity || fingerprint(&r.Evidence, r.Title, r.ResourceName) != shows ||
-		moved(r.Savings.Net, f.Savings.Net) || moved(r.Savings.Gross, f.Savings.Gross)
+		r.Savings.Unknown != f.Savings.Unknown || moved(r.Savings.Net, f.Savings.Net) ||
+		moved(r.Savings.Gross, f.Savings.Gross)
 }
 
 // moved reports whether a saving differs by more than 2 % and by more than 1 USD a month.

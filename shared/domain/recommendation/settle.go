@@ -151,11 +151,20 @@ func (t *Settling) isUnchanged(id string, f *Finding) bool {
 	case Optimised, Candidate:
 		return f.Outcome != True
 	case Open:
-		return f.Outcome == True && Severities[e.severity] == f.Severity &&
-			e.print == fingerprint(&f.Evidence, f.Title, f.Resource.ResourceName) && !movedCents(e, &f.Savings)
+		return f.Outcome == True && e.print == fingerprint(&f.Evidence, f.Title, f.Resource.ResourceName) &&
+			e.showsSavings(f)
 	default:
 		return false
 	}
+}
+
+// showsSavings reports whether an entry shows the savings and the severity of a finding.
+func (e *entry) showsSavings(f *Finding) bool {
+	if f.Savings.Later {
+		return f.isStored(e)
+	}
+	return Severities[e.severity] == f.Severity && e.has(unknownFlag) == (f.Savings.Unknown != "") &&
+		!movedCents(e, &f.Savings)
 }
 
 // movedCents is moved for an entry. It is as exact as cents are; a row decides the rest.

@@ -224,7 +224,7 @@ func (e *evaluator) verify(r *compiledRule, as *setting, s *subject, f *recommen
 	}
 	f.Outcome, f.Savings, f.Evidence.PriceVersion = recommendation.True, savings, version
 	f.Commitment = s.committed(r.Rule)
-	f.Severity = recommendation.Severity(r.SeverityAt(as.severity, savings.Net).String())
+	f.Severity = severityOf(r.Rule, as.severity, &savings)
 }
 
 // explain adds the evidence and the reason to a true finding.

@@ -51,6 +51,10 @@ func (s *subject) savingsOf(r *rule.Rule) (recommendation.Savings, string, condi
 		out.Strength = recommendation.NoStrength
 		return out, "", ""
 	}
+	if _, is := r.LoweredRequest(); is { // bookRequests computes it
+		out.Later = true
+		return out, "", ""
+	}
 	a, why := s.amountOf(r)
 	if why != "" && r.Savings.Bound {
 		return out, "", ""
@@ -71,9 +75,18 @@ func (s *subject) savingsOf(r *rule.Rule) (recommendation.Savings, string, condi
 	return out, a.version, ""
 }
 
-// worthwhile reports whether a saving is at least 1 USD a month, or the rule is not about money that counts.
+// worthwhile reports whether a saving is at least 1 USD a month or computed later, or the rule is not about money that
+// counts.
 func worthwhile(r *rule.Rule, s *recommendation.Savings) bool {
-	return !r.Savings.Counts() || s.Gross.Cmp(leastSaving) >= 0
+	return !r.Savings.Counts() || s.Later || s.Gross.Cmp(leastSaving) >= 0
+}
+
+// severityOf returns the severity of a finding. An amount that is computed later lowers it then.
+func severityOf(r *rule.Rule, given rule.Severity, s *recommendation.Savings) recommendation.Severity {
+	if s.Later {
+		return recommendation.Severity(given.String())
+	}
+	return recommendation.Severity(r.SeverityAt(given, s.Net).String())
 }
 
 // positive returns an amount, or 0 for a negative one: credits are no saving.

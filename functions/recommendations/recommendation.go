@@ -41,6 +41,7 @@ type RecommendationSavings struct {
 	Realistic   string  `json:"realistic" doc:"net × savingsRealism of the organization"`
 	Basis       *string `json:"basis" enum:"billed,estimated" doc:"billed: of settled days of the bill; estimated: of prices; null without a saving"`
 	RealizedUSD *string `json:"realizedUSD" doc:"A month, measured on 7 settled days; null before"`
+	Unknown     *string `json:"unknown" doc:"Why nobody knows the saving, and the amounts are 0: unpriced, stale, nodes_unread, pool_unknown, unplaced and others; null if it is known" example:"unpriced"`
 }
 
 // RecommendationPlan says whether POST …/remediate can carry the recommendation out. A dry run returns the calls.
@@ -141,6 +142,7 @@ func newDetail(it *recommendation.Item, realism money.Amount) RecommendationDeta
 		Savings: RecommendationSavings{
 			Gross: recommendation.Counted(it.Savings.Gross).Fixed(2), Net: it.Saving.Fixed(2),
 			Realistic: it.Saving.Mul(realism).Fixed(2), Basis: rest.Optional(it.Savings.Basis),
+			Unknown: rest.Optional(it.Savings.Unknown),
 		},
 		History: make([]RecommendationEvent, len(it.History)), Opinions: []RecommendationOpinion{},
 	}

@@ -21,7 +21,6 @@ const (
 	realizedFlag             // a saving was measured
 	boundFlag                // the saving is a bound: it is shown and counts 0
 	jointFlag                // its claims add up with those of others: see settleJoint
-	unknownFlag              // nobody knows the saving: Savings.Unknown
 )
 
 // entry is one row in the columns: what lists filter, sort, count and sum by.
@@ -159,9 +158,6 @@ func newEntry(n *names, r *Row) entry {
 func (e *entry) takeSavings(r *Row) {
 	if r.Savings.Form == FormRequests {
 		e.flags |= jointFlag
-	}
-	if r.Savings.Unknown != "" {
-		e.flags |= unknownFlag
 	}
 	if r.Savings.isBound() {
 		e.flags |= boundFlag

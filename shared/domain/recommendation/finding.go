@@ -21,6 +21,7 @@ const (
 	True
 	Gone
 	Off
+	Booked
 )
 
 // Finding is what an evaluation says of one rule and one resource.

@@ -26,6 +26,21 @@ func (f *Finding) withStored(r *Row) *Finding {
 	return &out
 }
 
+// book takes the saving of an open row, and the severity that it has with it.
+func (r *Row) book(f *Finding) bool {
+	same := r.Severity == f.Severity && !r.movedTo(&f.Savings)
+	if r.Status != Open || same {
+		return false
+	}
+	r.Savings, r.Severity = f.Savings, f.Severity
+	return true
+}
+
+// movedTo reports whether savings differ from those of the row.
+func (r *Row) movedTo(s *Savings) bool {
+	return r.Savings.Unknown != s.Unknown || moved(r.Savings.Net, s.Net) || moved(r.Savings.Gross, s.Gross)
+}
+
 // isStored reports whether a finding whose savings are computed later shows what an entry shows.
 func (f *Finding) isStored(e *entry) bool {
 	return e.has(jointFlag) && Severities[e.severity] == Lowered(f.Severity, money.FromScaled(e.net, 2))

@@ -28,6 +28,7 @@ func TestAdvance_ASavingThatIsComputedLaterIsUnknownUntilThen(t *testing.T) {
 func TestAdvance_KeepsTheSavingThatIsComputedLater(t *testing.T) {
 	row, _ := Advance(Row{}, laterFinding(Medium), dayPass(0))
 	booked := laterFinding(Low)
+	booked.Outcome = Booked
 	booked.Savings = Savings{
 		Form: FormRequests, Strength: BySize, Gross: money.FromInt(40), Net: money.FromInt(30), Given: Medium,
 		Claims: []Claim{{ResourceID: "res_01k6v0e4y0c2b7m9q8r5t3w1xz", USD: money.FromInt(30), Cost: money.FromInt(90)}},
@@ -44,5 +45,24 @@ func TestAdvance_KeepsTheSavingThatIsComputedLater(t *testing.T) {
 	again, changed = Advance(row, laterFinding(Low), dayPass(3))
 	if !changed || again.Severity != Low || again.Savings.Net != money.FromInt(30) || again.Savings.Given != Low {
 		t.Errorf("with another severity of the rule: %v, %+v of severity %s", changed, again.Savings, again.Severity)
+	}
+}
+
+// A booking is no evaluation: it neither opens nor ends a row, and keeps the count of false evaluations.
+func TestAdvance_ABookingChangesOpenRowsOnly(t *testing.T) {
+	for _, status := range []Status{Candidate, Dismissed, Applied, Optimised} {
+		h := reach(t, status)
+		f := change(idle(), outcome(Booked), saving(70))
+		if next, changed := Advance(h.row, f, dayPass(99)); changed {
+			t.Errorf("%s becomes %s with %s", status, next.Status, next.Savings.Net)
+		}
+	}
+	row, _ := Advance(Row{}, laterFinding(Medium), dayPass(0))
+	row, _ = Advance(row, change(idle(), outcome(False)), dayPass(1))
+	f := laterFinding(Info)
+	f.Outcome, f.Savings.Later, f.Savings.Gross = Booked, false, money.FromInt(5)
+	next, changed := Advance(row, f, dayPass(2))
+	if !changed || next.Falses != 1 || next.Status != Open || next.Savings.Gross != money.FromInt(5) {
+		t.Errorf("%v: %d false evaluations, %s, %+v", changed, next.Falses, next.Status, next.Savings)
 	}
 }

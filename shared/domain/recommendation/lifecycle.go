@@ -31,6 +31,8 @@ func Advance(old Row, f *Finding, p Pass) (next Row, changed bool) {
 		changed = next.disappear(p, EndedGone)
 	case Off: // a dismissal stays: the rule may be enabled again
 		changed = old.Status != Dismissed && next.disappear(p, EndedOff)
+	case Booked:
+		changed = next.book(f)
 	case False:
 		changed = next.falsify(f, p)
 	default:
@@ -225,8 +227,7 @@ func (r *Row) reopening(f *Finding, at time.Time) string {
 func (r *Row) differs(f *Finding) bool {
 	shows := fingerprint(&f.Evidence, f.Title, f.Resource.ResourceName)
 	return r.Severity != f.Severity || fingerprint(&r.Evidence, r.Title, r.ResourceName) != shows ||
-		r.Savings.Unknown != f.Savings.Unknown || moved(r.Savings.Net, f.Savings.Net) ||
-		moved(r.Savings.Gross, f.Savings.Gross)
+		r.movedTo(&f.Savings)
 }
 
 // moved reports whether a saving differs by more than 2 % and by more than 1 USD a month.

@@ -144,7 +144,7 @@ func (t *Settling) isUnchanged(id string, f *Finding) bool {
 		return f.Outcome != True
 	}
 	e := &t.columns.entries[i]
-	if e.has(countingFlag) {
+	if e.has(countingFlag) || f.Outcome == Booked { // columns do not say why a saving is unknown
 		return false
 	}
 	switch statusNames[e.status] {
@@ -163,8 +163,7 @@ func (e *entry) showsSavings(f *Finding) bool {
 	if f.Savings.Later {
 		return f.isStored(e)
 	}
-	return Severities[e.severity] == f.Severity && e.has(unknownFlag) == (f.Savings.Unknown != "") &&
-		!movedCents(e, &f.Savings)
+	return Severities[e.severity] == f.Severity && !movedCents(e, &f.Savings)
 }
 
 // movedCents is moved for an entry. It is as exact as cents are; a row decides the rest.

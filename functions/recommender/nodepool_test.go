@@ -136,6 +136,21 @@ func TestNodePool_RecommendationsShareTheNodesThatTheyRemoveTogether(t *testing.
 	}
 }
 
+func TestNodePool_FreedRequestsBeyondTheRemovedNodesAreSharedToo(t *testing.T) {
+	p := &nodePool{}
+	for n := range 3 {
+		p.nodes = append(p.nodes, evenNode(n, pods("web", 2, 1000), pods("api", 2, 1000)))
+	}
+	cuts := cutCores("web", 500)
+	cuts["api"] = cutCores("api", 500)["api"]
+	all := p.savings(cuts)
+	for _, id := range []string{"rec-api", "rec-web"} {
+		if got, want := savedText(all[id]), "75.00 50.00 res_0=50.00"; got != want {
+			t.Errorf("%s saves %s, want %s", id, got, want)
+		}
+	}
+}
+
 // randomPool returns a pool whose nodes hold their pods, and recommendations for some of its workloads.
 func randomPool(r *rand.Rand) (*nodePool, map[string][]requestCut) {
 	p, cuts := &nodePool{}, map[string][]requestCut{}

@@ -41,7 +41,10 @@ type RecommendationSavings struct {
 	Realistic   string  `json:"realistic" doc:"net × savingsRealism of the organization"`
 	Basis       *string `json:"basis" enum:"billed,estimated" doc:"billed: of settled days of the bill; estimated: of prices; null without a saving"`
 	RealizedUSD *string `json:"realizedUSD" doc:"A month, measured on 7 settled days; null before"`
-	Unknown     *string `json:"unknown" doc:"Why nobody knows the saving, and the amounts are 0: unpriced, stale, nodes_unread, pool_unknown, unplaced and others; null if it is known" example:"unpriced"`
+	SnapshotUSD *string `json:"snapshotUSD" doc:"What the snapshot costs that the change keeps for 30 days, at public prices; gross and net are without it. null if it keeps none, or the price is unknown"`
+	// of a change that keeps a snapshot
+	SnapshotUnknown *string `json:"snapshotUnknown" doc:"Why the cost of the snapshot is unknown: it is then not subtracted; null if it is known, or there is no snapshot" example:"unpriced"`
+	Unknown         *string `json:"unknown" doc:"Why nobody knows the saving, and the amounts are 0: unpriced, stale, nodes_unread, pool_unknown, unplaced and others; null if it is known" example:"unpriced"`
 }
 
 // RecommendationPlan says whether POST …/remediate can carry the recommendation out. A dry run returns the calls.
@@ -149,6 +152,7 @@ func newDetail(it *recommendation.Item, realism money.Amount) RecommendationDeta
 	if it.Realized != nil {
 		out.Savings.RealizedUSD = rest.Optional(recommendation.Counted(it.Realized.USD).Fixed(2))
 	}
+	out.Savings.addSnapshot(it.Savings.Copy)
 	if d := it.Dismissal; d != nil && it.Status == recommendation.Dismissed {
 		out.Dismissal = &RecommendationDismissal{
 			d.Reason, rest.Optional(d.Text), rest.Optional(d.Until), d.By, d.At,
@@ -158,6 +162,17 @@ func newDetail(it *recommendation.Item, realism money.Amount) RecommendationDeta
 		out.History[i] = RecommendationEvent{e.At, rest.Optional(e.From), e.To, rest.Optional(e.By), e.Why}
 	}
 	return out
+}
+
+// addSnapshot adds the cost of a kept snapshot.
+func (s *RecommendationSavings) addSnapshot(c *recommendation.CopyCost) {
+	switch {
+	case c == nil:
+	case c.Unknown != "":
+		s.SnapshotUnknown = rest.Optional(c.Unknown)
+	default:
+		s.SnapshotUSD = rest.Optional(c.USD.Fixed(2))
+	}
 }
 
 // RecommendationDecision is the body of PATCH /recommendations/{recID}.

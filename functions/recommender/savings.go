@@ -62,6 +62,9 @@ func (s *subject) savingsOf(r *rule.Rule) (recommendation.Savings, string, condi
 	if why != "" {
 		return out, "", why
 	}
+	if keepsCopy(r) {
+		out.Copy = s.subtractCopies(&a)
+	}
 	if out.Basis, out.Gross = a.basis, positive(a.gross).Round(4); r.Savings.Counts() {
 		out.Net = positive(a.gross.Sub(a.committed)).Round(4)
 		out.Claims = a.claims
@@ -76,9 +79,13 @@ func (s *subject) savingsOf(r *rule.Rule) (recommendation.Savings, string, condi
 }
 
 // worthwhile reports whether a saving is at least 1 USD a month or computed later, or the rule is not about money that
-// counts.
+// counts. A snapshot that is kept for a month does not matter: the months after it save everything.
 func worthwhile(r *rule.Rule, s *recommendation.Savings) bool {
-	return !r.Savings.Counts() || s.Later || s.Gross.Cmp(leastSaving) >= 0
+	saves := s.Gross
+	if s.Copy != nil {
+		saves = saves.Add(s.Copy.USD)
+	}
+	return !r.Savings.Counts() || s.Later || saves.Cmp(leastSaving) >= 0
 }
 
 // severityOf returns the severity of a finding. An amount that is computed later lowers it then.

@@ -17,7 +17,7 @@ import (
 var prices string
 
 // pricesVersion is the version of prices.csv. It changes with it.
-const pricesVersion = "simulated-2026-07-20"
+const pricesVersion = "simulated-2026-11-29"
 
 // Prices passes the prices of the simulated cloud to take. They are the same in every region and every night.
 func (p *provider) Prices(_ context.Context, _ string, take func(cloud.Price) error) (string, error) {

@@ -101,12 +101,21 @@ type Savings struct {
 	// which costs Cost a month.
 	Claims []Claim      `json:"claims,omitempty"`
 	Cost   money.Amount `json:"cost"`
+	// Copy is, of a deletion that keeps a snapshot for 30 days, the cost of the snapshot. Gross, Net and Claims are
+	// without it.
+	Copy *CopyCost `json:"copy,omitempty"`
 	// Unknown is why nobody knows the saving, "" if it is known. Amounts are 0 then.
 	Unknown string `json:"unknown,omitempty"`
 	// Later says that the saving is computed when all resources are evaluated. Until then a row keeps the one it has.
 	Later bool `json:"later,omitempty"`
 	// Given is, of a saving that is computed later, the severity of the rule before the amount lowers it.
 	Given Severity `json:"given,omitempty"`
+}
+
+// CopyCost is the cost of a snapshot for the 30 days that it is kept.
+type CopyCost struct {
+	USD     money.Amount `json:"usd"`
+	Unknown string       `json:"unknown,omitempty"` // why it is unknown, and not subtracted; "" if it is known
 }
 
 // The bases of an amount.

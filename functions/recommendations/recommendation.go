@@ -4,14 +4,14 @@ import (
 	"context"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/opinion"
 	"lamplighter.dev/shared/domain/recommendation"
 	"lamplighter.dev/shared/domain/remediation"
 	"lamplighter.dev/shared/domain/rule"
+	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/money"
 )
@@ -94,46 +94,41 @@ func (s *service) get(ctx context.Context, in *recInput) (RecommendationDetail, 
 	return d, err
 }
 
-// detail reads a recommendation that the caller has a policy on with the opinions on it, side by side.
-func (s *service) detail(ctx context.Context, recID, policy string) (out RecommendationDetail, err error) {
-	var opinions []RecommendationOpinion
-	var g errgroup.Group
-	g.Go(func() error {
-		it, realism, err := s.find(ctx, recID, policy)
-		if err != nil {
-			return err
-		}
-		out = newDetail(&it, realism)
-		out.Plan, err = s.planOf(ctx, &it, out.Plan)
-		return err
-	})
-	g.Go(func() (err error) {
-		opinions, err = s.opinionsOn(ctx, recID)
-		return err
-	})
-	if err = g.Wait(); err != nil {
+// detail reads a recommendation that the caller has a policy on, with the opinions on it.
+func (s *service) detail(ctx context.Context, recID, policy string) (RecommendationDetail, error) {
+	org := identity.CallerOrg(ctx)
+	shards := opinionShards(recID)
+	found, err := s.find(ctx, recID, policy, opinion.ComparedKeys(org, shards...)...)
+	if err != nil {
 		return RecommendationDetail{}, err
 	}
-	out.Opinions = opinions
-	return out, nil
+	out := newDetail(&found.item, found.realism)
+	out.Plan = planOf(&found.item, out.Plan)
+	all, err := s.opinions.Compared(ctx, org, found.beside, shards...)
+	out.Opinions = opinionsOn(recID, all)
+	return out, err
 }
 
-// find reads a recommendation that the caller has a policy on, and savingsRealism, side by side.
-func (s *service) find(ctx context.Context, recID, policy string) (it recommendation.Item, realism money.Amount,
-	err error,
-) {
+// foundItem is a recommendation with items of its organization.
+type foundItem struct {
+	item    recommendation.Item
+	realism money.Amount // savingsRealism
+	beside  map[table.Key]table.Item
+}
+
+// find reads a recommendation that the caller has a policy on, with savingsRealism and other items: two round trips
+// side by side, and a third one for a grant on teams or resources.
+func (s *service) find(ctx context.Context, recID, policy string, beside ...table.Key) (out foundItem, err error) {
 	c := identity.CallerFrom(ctx)
-	var g errgroup.Group
-	g.Go(func() (err error) {
-		it, err = s.store.Find(ctx, c.Org, recID, c.Scopes(policy))
-		return err
+	key := identity.OrganisationKey(c.Org)
+	out.item, out.beside, err = s.store.FindBeside(ctx, recommendation.Wanted{
+		Org: c.Org, RecID: recID, Scopes: c.Scopes(policy), Beside: append(beside, key),
 	})
-	g.Go(func() (err error) {
-		realism, err = s.realism(ctx)
-		return err
-	})
-	err = g.Wait()
-	return it, realism, err
+	if err != nil {
+		return out, err
+	}
+	out.realism, err = realismOf(c.Org, out.beside[key])
+	return out, err
 }
 
 func newDetail(it *recommendation.Item, realism money.Amount) RecommendationDetail {
@@ -190,11 +185,13 @@ type updateInput struct {
 
 func (s *service) update(ctx context.Context, in *updateInput) (RecommendationDetail, error) {
 	c := identity.CallerFrom(ctx)
-	before, realism, err := s.writable(ctx, in.RecID)
+	before, err := s.writable(ctx, in.RecID)
 	if err != nil {
 		return RecommendationDetail{}, err
 	}
-	audit.NoteChange(ctx, audit.Change{Target: before.ID, Before: newDetail(&before, realism)})
+	audit.NoteChange(ctx, audit.Change{
+		Target: before.item.ID, Before: newDetail(&before.item, before.realism),
+	})
 	d := recommendation.Decision{
 		Status: in.Body.Status, Reason: in.Body.Reason, Text: in.Body.Text, By: c.Email, At: s.p.Clock.Now(),
 	}
@@ -214,14 +211,14 @@ func (s *service) update(ctx context.Context, in *updateInput) (RecommendationDe
 
 // writable returns a recommendation that the caller may change. It returns fault.NotFound for one that the caller may
 // not see, and fault.Denied for one that the caller only sees.
-func (s *service) writable(ctx context.Context, recID string) (recommendation.Item, money.Amount, error) {
-	it, realism, err := s.find(ctx, recID, writing)
+func (s *service) writable(ctx context.Context, recID string) (foundItem, error) {
+	found, err := s.find(ctx, recID, writing)
 	if !fault.Is(err, fault.NotFound) {
-		return it, realism, err
+		return found, err
 	}
-	if _, _, unseen := s.find(ctx, recID, reading); unseen != nil {
-		return it, realism, err
+	if _, unseen := s.find(ctx, recID, reading); unseen != nil {
+		return found, err
 	}
-	return it, realism, fault.New(fault.Denied, "permission denied: %s is needed on the resource of recommendation %s",
+	return found, fault.New(fault.Denied, "permission denied: %s is needed on the resource of recommendation %s",
 		writing, recID)
 }

@@ -223,7 +223,7 @@ func (e *evaluator) verify(r *compiledRule, as *setting, s *subject, f *recommen
 		return
 	}
 	f.Outcome, f.Savings, f.Evidence.PriceVersion = recommendation.True, savings, version
-	f.Commitment = s.committed(r.Rule)
+	f.Commitment, f.Code = s.committed(r.Rule), s.code()
 	f.Severity = severityOf(r.Rule, as.severity, &savings)
 }
 

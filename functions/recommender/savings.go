@@ -9,6 +9,7 @@ import (
 	"lamplighter.dev/shared/domain/commitment"
 	"lamplighter.dev/shared/domain/pricing"
 	"lamplighter.dev/shared/domain/recommendation"
+	"lamplighter.dev/shared/domain/remediation"
 	"lamplighter.dev/shared/domain/rule"
 	"lamplighter.dev/shared/domain/rule/condition"
 	"lamplighter.dev/shared/foundation/money"
@@ -290,6 +291,15 @@ func strengthOf(r *rule.Rule) recommendation.Strength {
 	case rule.Governance, rule.Compliance, rule.Security, rule.Reliability:
 	}
 	return recommendation.ByTier
+}
+
+// code returns the code that the subject is made from, nil if its tags name none.
+func (s *subject) code() *recommendation.Code {
+	_, owner := remediation.ControllerOf(s.Tags)
+	if owner == nil {
+		return nil
+	}
+	return &recommendation.Code{Tool: owner.Tool, Name: owner.Name, Part: owner.Part}
 }
 
 // tiers are the facts whose change is another generation, architecture, licence or tier, and not another size.

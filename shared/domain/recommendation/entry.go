@@ -133,7 +133,7 @@ func newEntry(n *names, r *Row) entry {
 		rule:  n.ruleNumber(ruleName{r.RuleID, r.Title, r.Category}),
 		gross: cents(r.Savings.Gross), cost: cents(r.Savings.Cost),
 		updated: millis(r.UpdatedAt), ended: millis(r.EndedAt),
-		print:   fingerprint(&r.Evidence, r.Title, r.ResourceName),
+		print:   r.fingerprint(),
 		version: uint32(r.Version), severity: uint8(max(0, r.Severity.Rank())), strength: uint8(r.Savings.Strength),
 	}
 	e.status = numberOf(statusNames, r.Status)

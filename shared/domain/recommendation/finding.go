@@ -49,6 +49,8 @@ type Finding struct {
 	Reason   string
 	Savings  Savings
 	Evidence Evidence
+	// Code is the code that the resource is made from, nil if it is made from none.
+	Code *Code
 	// Commitment is what to commit to, by scope, if the rule recommends to buy a commitment.
 	Commitment []commitment.Advice
 }
@@ -65,6 +67,13 @@ type Resource struct {
 	// ResourceVersion differs after a change of the resource's content, for example inventory.Resource.FactsSum. A
 	// dismissal without an end holds until it differs.
 	ResourceVersion int64 `json:"resourceVersion,omitempty"`
+}
+
+// Code is the code that a resource is made from, as its tags say.
+type Code struct {
+	Tool string `json:"tool"`           // cloudformation, terraform, helm, gitops, or the name in the resource's mark
+	Name string `json:"name,omitempty"` // of the stack, workspace, release or application
+	Part string `json:"part,omitempty"` // of the resource in it
 }
 
 // Missing is a fact that an evaluation needed and did not have.

@@ -163,7 +163,7 @@ func (r *Row) create(f *Finding, p Pass) {
 func (r *Row) take(f *Finding) {
 	r.RuleVersion, r.Resource, r.Category, r.Severity = f.RuleVersion, f.Resource, f.Category, f.Severity
 	r.Effort, r.Risk, r.Title, r.Reason = f.Effort, f.Risk, f.Title, f.Reason
-	r.Savings, r.Evidence, r.Commitment = f.Savings, f.Evidence, f.Commitment
+	r.Savings, r.Evidence, r.Commitment, r.Code = f.Savings, f.Evidence, f.Commitment, f.Code
 }
 
 // forgetDay forgets the first day of a candidate.
@@ -225,8 +225,7 @@ func (r *Row) reopening(f *Finding, at time.Time) string {
 
 // differs reports whether a finding shows something else than the row.
 func (r *Row) differs(f *Finding) bool {
-	shows := fingerprint(&f.Evidence, f.Title, f.Resource.ResourceName)
-	return r.Severity != f.Severity || fingerprint(&r.Evidence, r.Title, r.ResourceName) != shows ||
+	return r.Severity != f.Severity || r.fingerprint() != f.fingerprint() ||
 		r.movedTo(&f.Savings)
 }
 

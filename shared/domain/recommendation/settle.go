@@ -151,8 +151,7 @@ func (t *Settling) isUnchanged(id string, f *Finding) bool {
 	case Optimised, Candidate:
 		return f.Outcome != True
 	case Open:
-		return f.Outcome == True && e.print == fingerprint(&f.Evidence, f.Title, f.Resource.ResourceName) &&
-			e.showsSavings(f)
+		return f.Outcome == True && e.print == f.fingerprint() && e.showsSavings(f)
 	default:
 		return false
 	}

@@ -237,7 +237,7 @@ func (e *evaluator) explain(r *compiledRule, as *setting, s *subject, f *recomme
 // skips reports whether rules about money skip a resource.
 func (e *evaluator) skips(s *subject) bool {
 	controller, _ := e.subject.Facts.Value("managed_by").(string)
-	return e.now.Sub(s.since()) < youngest || slices.Contains(recreators, controller)
+	return e.now.Sub(s.Since()) < youngest || slices.Contains(recreators, controller)
 }
 
 // evidence returns the values that a condition was decided on.

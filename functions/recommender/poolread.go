@@ -160,7 +160,7 @@ func (c *machineCosts) of(node *inventory.Resource) (nodeMachine, condition.Reas
 	if m == nil || m.id == "" {
 		return nodeMachine{}, unpriced
 	}
-	since := node.CreatedAt
+	since := node.Since()
 	if m.nodes > 1 {
 		since = time.Time{}
 	}

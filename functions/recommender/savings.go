@@ -160,7 +160,7 @@ func (s *subject) wholeCost() (amount, condition.Reason) {
 // monthlyCost returns the cost of a month in the present state: from the settled days of the bill since the resource
 // exists in this state, or else from public prices.
 func (s *subject) monthlyCost() (amount, condition.Reason, bool) {
-	since := s.since()
+	since := s.Since()
 	if changed := s.statusSince(); changed.After(s.DiscoveredAt.Add(day)) && changed.After(since) {
 		since = changed
 	}
@@ -258,7 +258,7 @@ func (s *subject) diskCost() (amount, condition.Reason) {
 		return amount{}, unpriced
 	}
 	for _, disk := range disks {
-		c, billed := s.bills.monthly(cmp.Or(disk.account, s.CloudAccountID), disk.uid, s.since())
+		c, billed := s.bills.monthly(cmp.Or(disk.account, s.CloudAccountID), disk.uid, s.Since())
 		if !billed || len(out.claims) == recommendation.MaxClaims {
 			return amount{}, unpriced
 		}

@@ -150,8 +150,8 @@ func TestRecommendations_ListFiltersSearchesSortsAndPages(t *testing.T) {
 }
 
 // A page costs two round trips, one behind the other: the columns and the rows. A search and a narrow grant read the
-// inventory beside the columns. A recommendation is read beside the columns, with all that its detail shows. The list of
-// rules reads the overrides beside columns and counts.
+// inventory beside the columns. A recommendation is read beside the columns, with all that its detail shows. The list
+// of rules reads the overrides beside columns and counts.
 func TestRecommendations_AListTakesTwoRoundTrips(t *testing.T) {
 	f := newFixture(t)
 	f.Call(ada, "GET /recommendations/resources?size=3&page=2").AtMost(2)

@@ -45,7 +45,9 @@ func TestSavings_OfADeletionAreWithoutTheSnapshotThatIsKept(t *testing.T) {
 		"never below 0":                   {"0", snapshotPrices(savingsNow, "0.1"), "0", "0", "10", ""},
 		"without a price it is unknown":   {"0", &pricing.Table{FetchedAt: savingsNow}, "9", "9", "0", "unpriced"},
 		"without prices it is unknown":    {"0", nil, "9", "9", "0", "unpriced"},
-		"at stale prices it is unknown":   {"0", snapshotPrices(savingsNow.AddDate(0, -2, 0), "0.05"), "9", "9", "0", "stale"},
+		"at stale prices it is unknown": {
+			"0", snapshotPrices(savingsNow.AddDate(0, -2, 0), "0.05"), "9", "9", "0", "stale",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := volumeSubject(t, tt.committed, tt.prices)

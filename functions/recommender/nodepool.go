@@ -14,8 +14,6 @@ type room struct{ milli, mib, pods int64 }
 func (r room) plus(o room) room   { return room{r.milli + o.milli, r.mib + o.mib, r.pods + o.pods} }
 func (r room) times(n int64) room { return room{r.milli * n, r.mib * n, r.pods * n} }
 func (r room) minus(o room) room  { return r.plus(o.times(-1)) }
-func (r room) holds(o room) bool  { return o.milli <= r.milli && o.mib <= r.mib && o.pods <= r.pods }
-func (r room) isNegative() bool   { return !r.holds(room{}) }
 func (r room) atMost(most room) room {
 	return room{min(r.milli, most.milli), min(r.mib, most.mib), r.pods}
 }
@@ -41,6 +39,7 @@ type poolNode struct {
 	kept     bool // it must not be removed
 	cordoned bool // it takes no pods
 	machine  nodeMachine
+	left     room // what pods may still request, while nodes are removed
 }
 
 // nodeMachine is the resource whose charges end when a node is removed: a machine, or a set of machines of which the
@@ -77,6 +76,9 @@ func (p *nodePool) clone() *nodePool {
 
 // removeNodes removes the nodes whose pods fit on the others, the least loaded first, and returns them. One node stays.
 func (p *nodePool) removeNodes() (removed []poolNode) {
+	for i := range p.nodes {
+		p.nodes[i].left = p.nodes[i].free()
+	}
 	order := make([]string, len(p.nodes))
 	for i, n := range p.byLoad() {
 		order[i] = n.uid
@@ -124,7 +126,7 @@ func (p *nodePool) move(at int) bool {
 	}
 	free := make([]room, len(p.nodes))
 	for i := range p.nodes {
-		free[i] = p.nodes[i].free()
+		free[i] = p.nodes[i].left
 	}
 	var moves []podMove
 	for i := range from.groups {
@@ -157,7 +159,8 @@ func (p *nodePool) carryOut(from int, moves []podMove) {
 	for _, m := range moves {
 		g := p.nodes[from].groups[m.group]
 		g.pods = m.pods
-		p.nodes[m.to].groups = append(p.nodes[m.to].groups, g)
+		to := &p.nodes[m.to]
+		to.groups, to.left = append(to.groups, g), to.left.minus(g.sum())
 	}
 }
 
@@ -176,8 +179,8 @@ func (g *podGroup) fitting(into room, most int64) int64 {
 	return most
 }
 
-// requestCut is a recommendation that lowers a request of a workload: the most that a pod requests after it, of cores or
-// of memory. The other one is unlimited.
+// requestCut is a recommendation that lowers a request of a workload: the most that a pod requests after it, of cores
+// or of memory. The other one is unlimited.
 type requestCut struct {
 	recID    string
 	workload string

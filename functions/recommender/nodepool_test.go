@@ -173,7 +173,8 @@ func randomPool(r *rand.Rand) (*nodePool, map[string][]requestCut) {
 
 func randomNode(r *rand.Rand, number int, each map[string]room) poolNode {
 	n := evenNode(number)
-	n.size, n.zone = room{1000 + r.Int64N(8000), 4<<10 + r.Int64N(32<<10), 10 + r.Int64N(100)}, []string{"a", "b"}[r.IntN(2)]
+	n.size = room{1000 + r.Int64N(8000), 4<<10 + r.Int64N(32<<10), 10 + r.Int64N(100)}
+	n.zone = []string{"a", "b"}[r.IntN(2)]
 	n.kept, n.cordoned = r.IntN(10) == 0, r.IntN(10) == 0
 	usd := money.FromScaled(r.Int64N(100_000), 3)
 	n.machine.cost, n.machine.whole = usd, usd
@@ -265,4 +266,23 @@ func TestNodePool_NeverSavesMoreThanTheRemovedNodesCost(t *testing.T) {
 		t.Errorf("only %d of 5000 pools save something", some)
 	}
 	t.Logf("%d of 5000 pools save something", some)
+}
+
+// The largest pool that is packed: 1,000 nodes with 30 workloads each.
+func BenchmarkNodePool(b *testing.B) {
+	p := &nodePool{}
+	cuts := map[string][]requestCut{}
+	for n := range maxPoolNodes {
+		node := evenNode(n)
+		node.size = room{16_000, 64 << 10, 110}
+		for w := range 30 {
+			name := fmt.Sprint("w", (n*7+w)%3_000)
+			node.groups = append(node.groups, podGroup{workload: name, pods: 2, each: room{260, 1 << 10, 1}})
+			cuts[name] = []requestCut{{"rec-" + name, name, room{130, 1 << 40, 0}}}
+		}
+		p.nodes = append(p.nodes, node)
+	}
+	for b.Loop() {
+		p.savings(cuts)
+	}
 }

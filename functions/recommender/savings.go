@@ -9,7 +9,6 @@ import (
 	"lamplighter.dev/shared/domain/commitment"
 	"lamplighter.dev/shared/domain/pricing"
 	"lamplighter.dev/shared/domain/recommendation"
-	"lamplighter.dev/shared/domain/remediation"
 	"lamplighter.dev/shared/domain/rule"
 	"lamplighter.dev/shared/domain/rule/condition"
 	"lamplighter.dev/shared/foundation/money"
@@ -19,9 +18,6 @@ import (
 const (
 	unpriced condition.Reason = "unpriced" // neither a bill nor a price says what the part costs
 )
-
-// leastSaving is the smallest saving of a recommendation, in USD a month.
-var leastSaving = money.FromInt(1)
 
 // officeHours is how many hours a week a resource with a schedule runs, if no metric says more: 12 on five days.
 const officeHours = 60
@@ -77,24 +73,6 @@ func (s *subject) savingsOf(r *rule.Rule) (recommendation.Savings, string, condi
 		out.Cost = positive(cost.gross).Round(4)
 	}
 	return out, a.version, ""
-}
-
-// worthwhile reports whether a saving is at least 1 USD a month or computed later, or the rule is not about money that
-// counts. A snapshot that is kept for a month does not matter: the months after it save everything.
-func worthwhile(r *rule.Rule, s *recommendation.Savings) bool {
-	saves := s.Gross
-	if s.Copy != nil {
-		saves = saves.Add(s.Copy.USD)
-	}
-	return !r.Savings.Counts() || s.Later || saves.Cmp(leastSaving) >= 0
-}
-
-// severityOf returns the severity of a finding. An amount that is computed later lowers it then.
-func severityOf(r *rule.Rule, given rule.Severity, s *recommendation.Savings) recommendation.Severity {
-	if s.Later {
-		return recommendation.Severity(given.String())
-	}
-	return recommendation.Severity(r.SeverityAt(given, s.Net).String())
 }
 
 // positive returns an amount, or 0 for a negative one: credits are no saving.
@@ -291,15 +269,6 @@ func strengthOf(r *rule.Rule) recommendation.Strength {
 	case rule.Governance, rule.Compliance, rule.Security, rule.Reliability:
 	}
 	return recommendation.ByTier
-}
-
-// code returns the code that the subject is made from, nil if its tags name none.
-func (s *subject) code() *recommendation.Code {
-	_, owner := remediation.ControllerOf(s.Tags)
-	if owner == nil {
-		return nil
-	}
-	return &recommendation.Code{Tool: owner.Tool, Name: owner.Name, Part: owner.Part}
 }
 
 // tiers are the facts whose change is another generation, architecture, licence or tier, and not another size.

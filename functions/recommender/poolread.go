@@ -45,6 +45,20 @@ type nodePools struct {
 	unknown map[string]condition.Reason // by cluster: why the workloads of a node are unknown
 }
 
+func newNodePools() *nodePools {
+	return &nodePools{
+		pools: map[string]*nodePool{}, why: map[string]condition.Reason{}, placed: map[string][]string{},
+		unknown: map[string]condition.Reason{},
+	}
+}
+
+// place notes that a workload has pods on a pool.
+func (p *nodePools) place(workload, pool string) {
+	if !slices.Contains(p.placed[workload], pool) {
+		p.placed[workload] = append(p.placed[workload], pool)
+	}
+}
+
 // machineOfNodes is the resource in the cloud that nodes are charged as.
 type machineOfNodes struct {
 	id, account string
@@ -66,10 +80,7 @@ func (r *runner) readPools(ctx context.Context) (*nodePools, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &nodePools{
-		pools: map[string]*nodePool{}, why: map[string]condition.Reason{}, placed: map[string][]string{},
-		unknown: map[string]condition.Reason{},
-	}
+	out := newNodePools()
 	for i := range records {
 		out.add(&records[i], costs)
 	}
@@ -205,9 +216,7 @@ func (p *nodePools) add(node *inventory.Resource, costs *machineCosts) {
 	}
 	p.pools[name].nodes = append(p.pools[name].nodes, n)
 	for i := range n.groups {
-		if w := n.groups[i].workload; !slices.Contains(p.placed[w], name) {
-			p.placed[w] = append(p.placed[w], name)
-		}
+		p.place(n.groups[i].workload, name)
 	}
 }
 

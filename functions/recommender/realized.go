@@ -76,7 +76,8 @@ func stopped(changes []execution.StateChange, from, to time.Time) (sum time.Dura
 // realized returns the saving of a month that the bills show for an applied recommendation: the cost of the 7 days
 // before less that of the 7 days after, as 30 days, and no more than the resource cost, less the cost of a snapshot
 // that is kept for these days. It returns false if the days are not settled, the bills do not name the resource, the
-// cost has not fallen, the saving arises at other resources, or it was measured already. The line lacks the stops of the resource.
+// cost has not fallen, the saving arises at other resources, or it was measured already. The line lacks the stops of
+// the resource.
 func (b *bills) realized(row *recommendation.Row, now time.Time) (recommendation.LedgerLine, bool) {
 	none := recommendation.LedgerLine{}
 	applied, from := row.LastApplied().UTC().Truncate(day), b.from[row.CloudAccountID]

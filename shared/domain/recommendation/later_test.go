@@ -65,4 +65,7 @@ func TestAdvance_ABookingChangesOpenRowsOnly(t *testing.T) {
 	if !changed || next.Falses != 1 || next.Status != Open || next.Savings.Gross != money.FromInt(5) {
 		t.Errorf("%v: %d false evaluations, %s, %+v", changed, next.Falses, next.Status, next.Savings)
 	}
+	if again, changed := Advance(next, change(idle(), outcome(False)), dayPass(1)); changed {
+		t.Errorf("an evaluation that is repeated counts again: %d", again.Falses)
+	}
 }

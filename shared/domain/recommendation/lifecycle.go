@@ -41,8 +41,10 @@ func Advance(old Row, f *Finding, p Pass) (next Row, changed bool) {
 	if !changed {
 		return old, false
 	}
-	next.Pass, next.PassAt, next.UpdatedAt = p.ID, p.At, p.At
-	next.Version = old.Version + 1
+	next.UpdatedAt, next.Version = p.At, old.Version+1
+	if f.Outcome != Booked { // an evaluation that is repeated after a booking still takes the row once
+		next.Pass, next.PassAt = p.ID, p.At
+	}
 	return next, true
 }
 

@@ -207,10 +207,7 @@ func (s *service) estimate(ctx context.Context, c *clusters, of map[string][]*no
 
 // span returns the part of the node's lifetime between from and to. It is empty if from is not before to.
 func (n *node) span(from, to time.Time) (begin, end time.Time) {
-	begin = n.CreatedAt
-	if begin.IsZero() {
-		begin = n.DiscoveredAt
-	}
+	begin = n.Since()
 	if n.Status == cloud.Terminated {
 		to = clock.Earliest(to, n.LastSeenAt)
 	}

@@ -5,9 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"lamplighter.dev/shared/cloud"
+	"lamplighter.dev/shared/domain/recommendation"
 	"lamplighter.dev/shared/testkit/apitest"
-	"lamplighter.dev/shared/testkit/inventorytest"
 )
 
 // The plan of a recommendation for a resource that is made from code is a patch for it.
@@ -20,10 +19,11 @@ func TestRecommendations_ThePlanOfAResourceOfCodeIsAPatch(t *testing.T) {
 		t.Errorf("without a mark: %s", apitest.JSON(p))
 	}
 	f.Clock.Advance(time.Minute)
-	inventorytest.Discover(f.Fixture, apitest.Org, "aws-ec2", cloud.Resource{
-		UID: "i-0", Name: "web-0", Status: cloud.Running,
-		Tags: map[string]string{"aws:cloudformation:stack-name": "shop", "aws:cloudformation:logical-id": "Web"},
-	})
+	evaluated := f.findings()[:2]
+	for i := range evaluated {
+		evaluated[i].Code = &recommendation.Code{Tool: "cloudformation", Name: "shop", Part: "Web"}
+	}
+	f.settle(evaluated...)
 	for i := range 2 { // a stop, and a change of its type that the request states
 		p := detail(i)
 		if p.Patch == nil || p.Executable || *p.Patch.Owner != "shop" || p.Patch.Tool != "cloudformation" ||

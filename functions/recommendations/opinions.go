@@ -256,20 +256,22 @@ func fixedOrNone(a *money.Amount) *string {
 	return new(a.Fixed(2))
 }
 
-// opinionsOn reads the opinions that were compared with a recommendation. One round trip, and one more for an opinion
-// about an account whose recommendation is in another shard.
-func (s *service) opinionsOn(ctx context.Context, recID string) ([]RecommendationOpinion, error) {
-	out := []RecommendationOpinion{}
+// opinionShards returns the shards with the opinions that may be compared with a recommendation.
+func opinionShards(recID string) []int {
 	shard, ok := recommendation.ShardOfID(recID)
 	if !ok {
-		return out, nil
+		return nil
 	}
-	shards := slices.Compact(slices.Sorted(slices.Values([]int{shard, opinion.AccountShard})))
-	all, err := s.opinions.ReadCompared(ctx, identity.CallerOrg(ctx), shards...)
+	return slices.Compact(slices.Sorted(slices.Values([]int{shard, opinion.AccountShard})))
+}
+
+// opinionsOn returns those of the opinions that were compared with a recommendation.
+func opinionsOn(recID string, all []opinion.Compared) []RecommendationOpinion {
+	out := []RecommendationOpinion{}
 	for i := range all {
 		if all[i].RecommendationID == recID {
 			out = append(out, newOpinion(&all[i]))
 		}
 	}
-	return out, err
+	return out
 }

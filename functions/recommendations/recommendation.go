@@ -4,14 +4,14 @@ import (
 	"context"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
+	"lamplighter.dev/shared/domain/opinion"
 	"lamplighter.dev/shared/domain/recommendation"
 	"lamplighter.dev/shared/domain/remediation"
 	"lamplighter.dev/shared/domain/rule"
+	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/foundation/money"
 )
@@ -41,6 +41,10 @@ type RecommendationSavings struct {
 	Realistic   string  `json:"realistic" doc:"net × savingsRealism of the organization"`
 	Basis       *string `json:"basis" enum:"billed,estimated" doc:"billed: of settled days of the bill; estimated: of prices; null without a saving"`
 	RealizedUSD *string `json:"realizedUSD" doc:"A month, measured on 7 settled days; null before"`
+	SnapshotUSD *string `json:"snapshotUSD" doc:"What the snapshot costs that the change keeps for 30 days, at public prices; gross and net are without it. null if it keeps none, or the price is unknown"`
+	// of a change that keeps a snapshot
+	SnapshotUnknown *string `json:"snapshotUnknown" doc:"Why the cost of the snapshot is unknown: it is then not subtracted; null if it is known, or there is no snapshot" example:"unpriced"`
+	Unknown         *string `json:"unknown" doc:"Why nobody knows the saving, and the amounts are 0: unpriced, stale, nodes_unread, pool_unknown, unplaced and others; null if it is known" example:"unpriced"`
 }
 
 // RecommendationPlan says whether POST …/remediate can carry the recommendation out. A dry run returns the calls.
@@ -90,46 +94,41 @@ func (s *service) get(ctx context.Context, in *recInput) (RecommendationDetail, 
 	return d, err
 }
 
-// detail reads a recommendation that the caller has a policy on with the opinions on it, side by side.
-func (s *service) detail(ctx context.Context, recID, policy string) (out RecommendationDetail, err error) {
-	var opinions []RecommendationOpinion
-	var g errgroup.Group
-	g.Go(func() error {
-		it, realism, err := s.find(ctx, recID, policy)
-		if err != nil {
-			return err
-		}
-		out = newDetail(&it, realism)
-		out.Plan, err = s.planOf(ctx, &it, out.Plan)
-		return err
-	})
-	g.Go(func() (err error) {
-		opinions, err = s.opinionsOn(ctx, recID)
-		return err
-	})
-	if err = g.Wait(); err != nil {
+// detail reads a recommendation that the caller has a policy on, with the opinions on it.
+func (s *service) detail(ctx context.Context, recID, policy string) (RecommendationDetail, error) {
+	org := identity.CallerOrg(ctx)
+	shards := opinionShards(recID)
+	found, err := s.find(ctx, recID, policy, opinion.ComparedKeys(org, shards...)...)
+	if err != nil {
 		return RecommendationDetail{}, err
 	}
-	out.Opinions = opinions
-	return out, nil
+	out := newDetail(&found.item, found.realism)
+	out.Plan = planOf(&found.item, out.Plan)
+	all, err := s.opinions.Compared(ctx, org, found.beside, shards...)
+	out.Opinions = opinionsOn(recID, all)
+	return out, err
 }
 
-// find reads a recommendation that the caller has a policy on, and savingsRealism, side by side.
-func (s *service) find(ctx context.Context, recID, policy string) (it recommendation.Item, realism money.Amount,
-	err error,
-) {
+// foundItem is a recommendation with items of its organization.
+type foundItem struct {
+	item    recommendation.Item
+	realism money.Amount // savingsRealism
+	beside  map[table.Key]table.Item
+}
+
+// find reads a recommendation that the caller has a policy on, with savingsRealism and other items: two round trips
+// side by side, and a third one for a grant on teams or resources.
+func (s *service) find(ctx context.Context, recID, policy string, beside ...table.Key) (out foundItem, err error) {
 	c := identity.CallerFrom(ctx)
-	var g errgroup.Group
-	g.Go(func() (err error) {
-		it, err = s.store.Find(ctx, c.Org, recID, c.Scopes(policy))
-		return err
+	key := identity.OrganisationKey(c.Org)
+	out.item, out.beside, err = s.store.FindBeside(ctx, recommendation.Wanted{
+		Org: c.Org, RecID: recID, Scopes: c.Scopes(policy), Beside: append(beside, key),
 	})
-	g.Go(func() (err error) {
-		realism, err = s.realism(ctx)
-		return err
-	})
-	err = g.Wait()
-	return it, realism, err
+	if err != nil {
+		return out, err
+	}
+	out.realism, err = realismOf(c.Org, out.beside[key])
+	return out, err
 }
 
 func newDetail(it *recommendation.Item, realism money.Amount) RecommendationDetail {
@@ -141,12 +140,14 @@ func newDetail(it *recommendation.Item, realism money.Amount) RecommendationDeta
 		Savings: RecommendationSavings{
 			Gross: recommendation.Counted(it.Savings.Gross).Fixed(2), Net: it.Saving.Fixed(2),
 			Realistic: it.Saving.Mul(realism).Fixed(2), Basis: rest.Optional(it.Savings.Basis),
+			Unknown: rest.Optional(it.Savings.Unknown),
 		},
 		History: make([]RecommendationEvent, len(it.History)), Opinions: []RecommendationOpinion{},
 	}
 	if it.Realized != nil {
 		out.Savings.RealizedUSD = rest.Optional(recommendation.Counted(it.Realized.USD).Fixed(2))
 	}
+	out.Savings.addSnapshot(it.Savings.Copy)
 	if d := it.Dismissal; d != nil && it.Status == recommendation.Dismissed {
 		out.Dismissal = &RecommendationDismissal{
 			d.Reason, rest.Optional(d.Text), rest.Optional(d.Until), d.By, d.At,
@@ -156,6 +157,17 @@ func newDetail(it *recommendation.Item, realism money.Amount) RecommendationDeta
 		out.History[i] = RecommendationEvent{e.At, rest.Optional(e.From), e.To, rest.Optional(e.By), e.Why}
 	}
 	return out
+}
+
+// addSnapshot adds the cost of a kept snapshot.
+func (s *RecommendationSavings) addSnapshot(c *recommendation.CopyCost) {
+	switch {
+	case c == nil:
+	case c.Unknown != "":
+		s.SnapshotUnknown = rest.Optional(c.Unknown)
+	default:
+		s.SnapshotUSD = rest.Optional(c.USD.Fixed(2))
+	}
 }
 
 // RecommendationDecision is the body of PATCH /recommendations/{recID}.
@@ -173,11 +185,13 @@ type updateInput struct {
 
 func (s *service) update(ctx context.Context, in *updateInput) (RecommendationDetail, error) {
 	c := identity.CallerFrom(ctx)
-	before, realism, err := s.writable(ctx, in.RecID)
+	before, err := s.writable(ctx, in.RecID)
 	if err != nil {
 		return RecommendationDetail{}, err
 	}
-	audit.NoteChange(ctx, audit.Change{Target: before.ID, Before: newDetail(&before, realism)})
+	audit.NoteChange(ctx, audit.Change{
+		Target: before.item.ID, Before: newDetail(&before.item, before.realism),
+	})
 	d := recommendation.Decision{
 		Status: in.Body.Status, Reason: in.Body.Reason, Text: in.Body.Text, By: c.Email, At: s.p.Clock.Now(),
 	}
@@ -197,14 +211,14 @@ func (s *service) update(ctx context.Context, in *updateInput) (RecommendationDe
 
 // writable returns a recommendation that the caller may change. It returns fault.NotFound for one that the caller may
 // not see, and fault.Denied for one that the caller only sees.
-func (s *service) writable(ctx context.Context, recID string) (recommendation.Item, money.Amount, error) {
-	it, realism, err := s.find(ctx, recID, writing)
+func (s *service) writable(ctx context.Context, recID string) (foundItem, error) {
+	found, err := s.find(ctx, recID, writing)
 	if !fault.Is(err, fault.NotFound) {
-		return it, realism, err
+		return found, err
 	}
-	if _, _, unseen := s.find(ctx, recID, reading); unseen != nil {
-		return it, realism, err
+	if _, unseen := s.find(ctx, recID, reading); unseen != nil {
+		return found, err
 	}
-	return it, realism, fault.New(fault.Denied, "permission denied: %s is needed on the resource of recommendation %s",
+	return found, fault.New(fault.Denied, "permission denied: %s is needed on the resource of recommendation %s",
 		writing, recID)
 }

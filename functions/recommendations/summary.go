@@ -98,9 +98,22 @@ func (r *readings) read(ctx context.Context, withRealism bool) error {
 // realism returns savingsRealism of the caller's organization. One round trip.
 func (s *service) realism(ctx context.Context) (money.Amount, error) {
 	org := identity.CallerOrg(ctx)
-	o, err := table.Read[identity.OrganisationRecord](ctx, s.p.Table, identity.OrganisationKey(org))
-	if err != nil && !fault.Is(err, fault.NotFound) {
+	key := identity.OrganisationKey(org)
+	got, err := s.p.Table.BatchGet(ctx, key)
+	if err != nil {
 		return money.Amount{}, fault.Wrap("read savingsRealism of "+org, err)
+	}
+	return realismOf(org, got[key])
+}
+
+// realismOf returns savingsRealism of an organization by its record.
+func realismOf(org string, it table.Item) (money.Amount, error) {
+	var o identity.OrganisationRecord
+	if it.Data != nil {
+		var err error
+		if o, err = table.Decode[identity.OrganisationRecord](it); err != nil {
+			return money.Amount{}, fault.Wrap("read savingsRealism of "+org, err)
+		}
 	}
 	return money.FromFloat(o.Preferences().SavingsRealism)
 }

@@ -70,7 +70,7 @@ func (r *planRun) backtest(rec *record, stored []byte) error {
 		if err != nil {
 			return err
 		}
-		if s.since().After(p.at) {
+		if s.Since().After(p.at) {
 			continue // it did not exist
 		}
 		for i := range p.rules {

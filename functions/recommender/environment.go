@@ -4,6 +4,9 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"lamplighter.dev/shared/domain/recommendation"
+	"lamplighter.dev/shared/domain/remediation"
 )
 
 // The values of the fact env. A resource whose tags name no environment has no such fact.
@@ -76,4 +79,13 @@ func lowerTags(tagSets ...map[string]string) map[string]string {
 		}
 	}
 	return out
+}
+
+// code returns the code that the subject is made from, nil if its tags name none.
+func (s *subject) code() *recommendation.Code {
+	_, owner := remediation.ControllerOf(s.Tags)
+	if owner == nil {
+		return nil
+	}
+	return &recommendation.Code{Tool: owner.Tool, Name: owner.Name, Part: owner.Part}
 }

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"lamplighter.dev/shared/domain/inventory"
+	"lamplighter.dev/shared/domain/recommendation"
 	"lamplighter.dev/shared/domain/rule/condition"
 )
 
@@ -90,5 +91,25 @@ func TestEnvironment_IsThatOfTheAccountIfNoTagNamesOne(t *testing.T) {
 				t.Errorf("%v (%q), want %v (%q)", v, why, tt.want, tt.why)
 			}
 		})
+	}
+}
+
+// A recommendation knows the code that its resource is made from, and the code is part of what it shows.
+func TestEvaluate_StoresTheCodeThatAResourceIsMadeFrom(t *testing.T) {
+	f := newFixture(t)
+	v := f.volume("vol-waste", 60)
+	f.discover("aws-ebs", v)
+	f.bill(map[string]string{"vol-waste": "5"})
+	f.evaluate()
+	if code := f.row().Code; code != nil {
+		t.Errorf("without a mark: %+v", code)
+	}
+	f.Clock.Advance(day)
+	v.Tags = map[string]string{"aws:cloudformation:stack-name": "shop", "aws:cloudformation:logical-id": "Data"}
+	f.discover("aws-ebs", v)
+	f.evaluate()
+	want := recommendation.Code{Tool: "cloudformation", Name: "shop", Part: "Data"}
+	if code := f.row().Code; code == nil || *code != want {
+		t.Errorf("%+v, want %+v", code, want)
 	}
 }

@@ -223,8 +223,8 @@ func (e *evaluator) verify(r *compiledRule, as *setting, s *subject, f *recommen
 		return
 	}
 	f.Outcome, f.Savings, f.Evidence.PriceVersion = recommendation.True, savings, version
-	f.Commitment = s.committed(r.Rule)
-	f.Severity = recommendation.Severity(r.SeverityAt(as.severity, savings.Net).String())
+	f.Commitment, f.Code = s.committed(r.Rule), s.code()
+	f.Severity = severityOf(r.Rule, as.severity, &savings)
 }
 
 // explain adds the evidence and the reason to a true finding.
@@ -237,7 +237,7 @@ func (e *evaluator) explain(r *compiledRule, as *setting, s *subject, f *recomme
 // skips reports whether rules about money skip a resource.
 func (e *evaluator) skips(s *subject) bool {
 	controller, _ := e.subject.Facts.Value("managed_by").(string)
-	return e.now.Sub(s.since()) < youngest || slices.Contains(recreators, controller)
+	return e.now.Sub(s.Since()) < youngest || slices.Contains(recreators, controller)
 }
 
 // evidence returns the values that a condition was decided on.

@@ -62,7 +62,18 @@ type databaseMember struct {
 
 // disk is a disk of a machine, or an instance of a cluster: its native id and its id, and its account if that may be
 // another one than that of the resource which it belongs to.
-type disk struct{ uid, id, account string }
+type disk struct {
+	uid, id, account       string
+	kind, provider, region string
+	gib                    int64
+}
+
+// diskOf returns a resource as a disk of another one.
+func diskOf(r *inventory.IndexedResource) disk {
+	return disk{
+		uid: r.UID, id: r.ID(), kind: r.Type, provider: r.Provider, region: r.Region, gib: r.Capacity["sizeGiB"],
+	}
+}
 
 // machine is the state of a resource that has disks or addresses.
 type machine struct {

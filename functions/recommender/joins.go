@@ -69,7 +69,9 @@ func (in *inputs) join(r inventory.IndexedResource) {
 	}
 	if r.ParentUID == "" {
 		if diskTypes[r.Type] {
-			in.unattached[clusterDiskID(&r)] = disk{r.UID, r.ID(), r.CloudAccountID}
+			d := diskOf(&r)
+			d.account = r.CloudAccountID
+			in.unattached[clusterDiskID(&r)] = d
 		}
 		return
 	}
@@ -85,7 +87,7 @@ func (in *inputs) addPart(r *inventory.IndexedResource) {
 	p.count++
 	if diskTypes[r.Type] {
 		p.gib += float64(r.Capacity["sizeGiB"])
-		p.disks = append(p.disks, disk{uid: r.UID, id: r.ID()})
+		p.disks = append(p.disks, diskOf(r))
 	}
 	if r.Type == "gcp-bigtable-cluster" {
 		p.clusters++

@@ -138,7 +138,7 @@ func (e *evaluator) whyNot(r *compiledRule, s *subject, f *recommendation.Findin
 			m := f.Missing[0]
 			out.Fact, out.Permission, out.Detail = m.Fact, m.Permission, m.Reason
 		}
-	case recommendation.False, recommendation.True, recommendation.Gone:
+	case recommendation.False, recommendation.True, recommendation.Gone, recommendation.Booked:
 		as, err := e.settingOf(r, s)
 		if err != nil {
 			return out, err

@@ -116,9 +116,13 @@ func (r *runner) prepare(id, marks string) {
 	}
 }
 
-// end makes the state that of a whole pass that has ended. After a daily pass, it first requests the workflows that
-// need no person; a process that dies before the state is stored does so again.
+// end makes the state that of a whole pass that has ended. It first books the savings that all resources together have
+// and, after a daily pass, requests the workflows that need no person; a process that dies before the state is stored
+// does so again.
 func (r *runner) end(ctx context.Context) error {
+	if err := r.bookRequests(ctx); err != nil {
+		return err
+	}
 	if r.key == recommendation.PassKey(r.org, "") && r.state.Marks == dayOf(r.state.At) {
 		if err := r.requestAutonomous(ctx); err != nil {
 			return err

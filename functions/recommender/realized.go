@@ -74,9 +74,10 @@ func stopped(changes []execution.StateChange, from, to time.Time) (sum time.Dura
 }
 
 // realized returns the saving of a month that the bills show for an applied recommendation: the cost of the 7 days
-// before less that of the 7 days after, as 30 days, and no more than the resource cost. It returns false if the days
-// are not settled, the bills do not name the resource, the cost has not fallen, the saving arises at other resources,
-// or it was measured already. The line lacks the stops of the resource.
+// before less that of the 7 days after, as 30 days, and no more than the resource cost, less the cost of a snapshot
+// that is kept for these days. It returns false if the days are not settled, the bills do not name the resource, the
+// cost has not fallen, the saving arises at other resources, or it was measured already. The line lacks the stops of
+// the resource.
 func (b *bills) realized(row *recommendation.Row, now time.Time) (recommendation.LedgerLine, bool) {
 	none := recommendation.LedgerLine{}
 	applied, from := row.LastApplied().UTC().Truncate(day), b.from[row.CloudAccountID]
@@ -98,6 +99,9 @@ func (b *bills) realized(row *recommendation.Row, now time.Time) (recommendation
 	line.Month = line.Before.Sub(line.After).MulInt(recommendation.LedgerDays).DivInt(comparedDays)
 	if most := row.Savings.Cost; most.Sign() > 0 && line.Month.Cmp(most) > 0 {
 		line.Month = most
+	}
+	if line.Copy = row.Savings.Copy; line.Copy != nil {
+		line.Month = line.Month.Sub(line.Copy.USD)
 	}
 	return line, line.Month.Sign() > 0
 }

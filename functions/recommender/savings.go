@@ -19,9 +19,6 @@ const (
 	unpriced condition.Reason = "unpriced" // neither a bill nor a price says what the part costs
 )
 
-// leastSaving is the smallest saving of a recommendation, in USD a month.
-var leastSaving = money.FromInt(1)
-
 // officeHours is how many hours a week a resource with a schedule runs, if no metric says more: 12 on five days.
 const officeHours = 60
 
@@ -51,12 +48,19 @@ func (s *subject) savingsOf(r *rule.Rule) (recommendation.Savings, string, condi
 		out.Strength = recommendation.NoStrength
 		return out, "", ""
 	}
+	if _, is := r.LoweredRequest(); is { // bookRequests computes it
+		out.Later = true
+		return out, "", ""
+	}
 	a, why := s.amountOf(r)
 	if why != "" && r.Savings.Bound {
 		return out, "", ""
 	}
 	if why != "" {
 		return out, "", why
+	}
+	if keepsCopy(r) {
+		out.Copy = s.subtractCopies(&a)
 	}
 	if out.Basis, out.Gross = a.basis, positive(a.gross).Round(4); r.Savings.Counts() {
 		out.Net = positive(a.gross.Sub(a.committed)).Round(4)
@@ -69,11 +73,6 @@ func (s *subject) savingsOf(r *rule.Rule) (recommendation.Savings, string, condi
 		out.Cost = positive(cost.gross).Round(4)
 	}
 	return out, a.version, ""
-}
-
-// worthwhile reports whether a saving is at least 1 USD a month, or the rule is not about money that counts.
-func worthwhile(r *rule.Rule, s *recommendation.Savings) bool {
-	return !r.Savings.Counts() || s.Gross.Cmp(leastSaving) >= 0
 }
 
 // positive returns an amount, or 0 for a negative one: credits are no saving.
@@ -140,7 +139,7 @@ func (s *subject) wholeCost() (amount, condition.Reason) {
 // monthlyCost returns the cost of a month in the present state: from the settled days of the bill since the resource
 // exists in this state, or else from public prices.
 func (s *subject) monthlyCost() (amount, condition.Reason, bool) {
-	since := s.since()
+	since := s.Since()
 	if changed := s.statusSince(); changed.After(s.DiscoveredAt.Add(day)) && changed.After(since) {
 		since = changed
 	}
@@ -238,7 +237,7 @@ func (s *subject) diskCost() (amount, condition.Reason) {
 		return amount{}, unpriced
 	}
 	for _, disk := range disks {
-		c, billed := s.bills.monthly(cmp.Or(disk.account, s.CloudAccountID), disk.uid, s.since())
+		c, billed := s.bills.monthly(cmp.Or(disk.account, s.CloudAccountID), disk.uid, s.Since())
 		if !billed || len(out.claims) == recommendation.MaxClaims {
 			return amount{}, unpriced
 		}

@@ -272,7 +272,7 @@ func (e *evaluation) count(f *recommendation.Finding) {
 		c.True++
 	case recommendation.False:
 		c.False++
-	case recommendation.Unknown, recommendation.Gone, recommendation.Off:
+	case recommendation.Unknown, recommendation.Gone, recommendation.Off, recommendation.Booked:
 		c.Unknown++
 		e.settled.Unknown++
 	}

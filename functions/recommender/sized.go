@@ -140,7 +140,7 @@ func (s *subject) findTarget(r *rule.Rule) sizeTarget {
 		return sizeTarget{why: why}
 	}
 	m := s.machine()
-	if s.now.Sub(s.since()) < sizedAfter*day {
+	if s.now.Sub(s.Since()) < sizedAfter*day {
 		return sizeTarget{} // its use in the window is not that of a whole one
 	}
 	if classFormula(r) == formulaLarger {

@@ -20,7 +20,7 @@ func (s *subject) sourceExists() (any, condition.Reason) {
 	a := s.accounts[s.CloudAccountID]
 	project, place := diskPlace(s.ParentUID)
 	switch {
-	case a.SeenFrom.IsZero() || a.SeenFrom.Before(s.since()), project != a.CloudAccountID,
+	case a.SeenFrom.IsZero() || a.SeenFrom.Before(s.Since()), project != a.CloudAccountID,
 		len(a.Regions) > 0 && !slices.Contains(a.Regions, regionOfPlace(place)):
 		return nil, unknownValue
 	}
@@ -53,7 +53,7 @@ func (s *subject) resourceCount() (any, condition.Reason) {
 		return float64(n), ""
 	}
 	a := s.accounts[s.CloudAccountID]
-	if a.SeenFrom.IsZero() || a.SeenFrom.Before(s.since()) || len(a.Regions) > 0 {
+	if a.SeenFrom.IsZero() || a.SeenFrom.Before(s.Since()) || len(a.Regions) > 0 {
 		return nil, unknownValue
 	}
 	return 0.0, ""

@@ -48,14 +48,6 @@ func (s *subject) rewind(days int) {
 	s.rollups.Since, s.rollups.Off = w.Since, w.Off
 }
 
-// since returns when the resource was created, or else first seen.
-func (s *subject) since() time.Time {
-	if s.CreatedAt.IsZero() {
-		return s.DiscoveredAt
-	}
-	return s.CreatedAt
-}
-
 // statusSince returns the time of the observation behind the status.
 func (s *subject) statusSince() time.Time { return time.UnixMicro(s.StatusAt).UTC() }
 
@@ -110,7 +102,7 @@ func (s *subject) measurements() *measurement.Recent {
 
 // window returns the window of metrics. The time since the resource was stopped does not count as idle.
 func (s *subject) window() measurement.Window {
-	w := measurement.Window{End: s.end, Since: s.since()}
+	w := measurement.Window{End: s.end, Since: s.Since()}
 	if s.Status == cloud.Stopped {
 		w.Off = []measurement.Interval{{From: s.statusSince(), To: s.end}}
 	}

@@ -60,7 +60,7 @@ func (s *subject) memberTarget(r *rule.Rule, table *pricing.Table) (amount, cond
 	}
 	out := amount{basis: recommendation.Billed, version: table.Version}
 	for _, one := range s.parts[s.UID].members {
-		c, billed := s.bills.monthly(s.CloudAccountID, one.uid, s.since())
+		c, billed := s.bills.monthly(s.CloudAccountID, one.uid, s.Since())
 		if !billed || len(out.claims) == recommendation.MaxClaims {
 			return amount{}, unpriced
 		}

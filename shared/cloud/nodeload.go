@@ -17,6 +17,13 @@ const (
 	NodeLoads   = "workloads"
 )
 
+// The facts of a node that say what pods may request of it: cores, GiB, and the number of pods.
+const (
+	NodeAllocatableCores = "allocatable_cores"
+	NodeAllocatableGiB   = "allocatable_gib"
+	NodeAllocatablePods  = "allocatable_pods"
+)
+
 // KubernetesNode is the type of nodes.
 const KubernetesNode = "kubernetes-node"
 

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/measurement"
 	"lamplighter.dev/shared/domain/remediation"
 	"lamplighter.dev/shared/domain/rule"
@@ -100,7 +99,8 @@ func (c *checker) addUse(ctx context.Context, conn cloud.Conn, t *remediation.Ta
 	if err != nil {
 		return err
 	}
-	w := measurement.Window{Since: sinceOf(c.records[t.ResourceUID])}
+	record := c.records[t.ResourceUID]
+	w := measurement.Window{Since: record.Since()}
 	for _, m := range metrics {
 		v, known := recent.Answer(m, w)
 		if known != measurement.Known {
@@ -120,13 +120,6 @@ func measuredAmong(kind string, values map[string]any) (out []cloud.Metric) {
 		}
 	}
 	return out
-}
-
-func sinceOf(r inventory.Resource) time.Time {
-	if r.CreatedAt.IsZero() {
-		return r.DiscoveredAt
-	}
-	return r.CreatedAt
 }
 
 // readRecent reads the measures of metrics of a target, in hours, over the longest of their windows.

@@ -29,6 +29,7 @@ var usages = map[string]cloud.Price{
 	"EBS:VolumeP-IOPS.io2":               {Key: "ebs/io2/iops", Unit: cloud.PerMonth},
 	"EBS:VolumeP-IOPS.io2.tier2":         {Key: "ebs/io2/iops2", Unit: cloud.PerMonth},
 	"EBS:VolumeP-IOPS.io2.tier3":         {Key: "ebs/io2/iops3", Unit: cloud.PerMonth},
+	"EBS:SnapshotUsage":                  {Key: "ebs/snapshot", Unit: cloud.PerMonth},
 	"RDS:GP2-Storage":                    {Key: "rds-storage/gp2/single", Unit: cloud.PerMonth},
 	"RDS:Multi-AZ-GP2-Storage":           {Key: "rds-storage/gp2/multi", Unit: cloud.PerMonth},
 	"RDS:GP3-Storage":                    {Key: "rds-storage/gp3/single", Unit: cloud.PerMonth},

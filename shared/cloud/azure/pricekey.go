@@ -86,6 +86,8 @@ func (r *retailPrice) monthly() string {
 	switch {
 	case diskProducts[r.Product] && both && (r.Meter == r.SKU+" Disk" || r.Meter == tier+" Disks"):
 		return "disk/" + tier + "/" + redundancy
+	case r.Product == "Standard HDD Managed Disks" && r.Meter == "LRS Snapshots": // whatever disk it is of
+		return "disk/snapshot"
 	case strings.Contains(r.Product, "Flex") && r.Meter == "Storage Data Stored":
 		if strings.HasSuffix(r.Service, "MySQL") {
 			return "mysql-storage"

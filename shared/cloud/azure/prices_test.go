@@ -59,6 +59,8 @@ func eastus() *retail {
 		meter{"Storage", "Premium SSD Managed Disks", "P10 LRS", "P10 LRS Disk", "1/Month", ""}.at(19.71),
 		meter{"Storage", "Premium SSD Managed Disks", "P10 LRS", "P10 LRS Disk Mount", "1/Month", ""}.at(1.17),
 		meter{"Storage", "Standard HDD Managed Disks", "S4 LRS", "S4 LRS Disk", "1/Month", ""}.at(1.536),
+		meter{"Storage", "Standard HDD Managed Disks", "Snapshots LRS", "LRS Snapshots", "1 GB/Month", ""}.at(0.05),
+		meter{"Storage", "Premium SSD Managed Disks", "Snapshots LRS", "LRS Snapshots", "1 GB/Month", ""}.at(0.132),
 		meter{"NAT Gateway", "NAT Gateway", "Standard", "Standard Gateway", "1 Hour", ""}.at(0.045),
 		meter{"SQL Database", "SQL Database Single Standard", "S1", "S1 DTUs", "1/Day", ""}.at(0.9677),
 	}}
@@ -119,7 +121,7 @@ func TestPrices_AreThoseOfConsumptionWithoutSpareCapacity(t *testing.T) {
 	got, version, err := eastus().fetch(t)
 	want := map[string]string{
 		"vm/Standard_D2s_v5/linux": "0.096000 hour", "vm/Standard_D2s_v5/windows": "0.188000 hour",
-		"disk/P10/LRS": "19.710000 month",
+		"disk/P10/LRS": "19.710000 month", "disk/snapshot": "0.050000 month",
 		"disk/S4/LRS":  "1.536000 month", "nat/hours": "0.045000 hour", "sqldb/S1": "0.040321 hour",
 	}
 	if err != nil || version != "retail 2026-07-21" || fmt.Sprint(got) != fmt.Sprint(want) {
@@ -180,7 +182,7 @@ func TestPrices_HaveTheRatesOfPlansAndReservations(t *testing.T) {
 			t.Errorf("%s: %q, want %s", key, got[key], want)
 		}
 	}
-	if err != nil || len(got) != 6+4 {
+	if err != nil || len(got) != 7+4 {
 		t.Errorf("%d prices, %v: %v", len(got), err, got)
 	}
 }

@@ -24,6 +24,7 @@ var describedPrices = []struct{ begins, key string }{
 	{"Regional Storage PD Capacity", "disk/pd-standard/regional"},
 	{"Regional SSD backed PD Capacity", "disk/pd-ssd/regional"},
 	{"Regional Balanced PD Capacity", "disk/pd-balanced/regional"},
+	{"Storage PD Snapshot", "disk/snapshot"},
 	{"External IP Charge on a Standard VM", "address/used"},
 	{"Static Ip Charge", "address/unused"},
 	{"Network Load Balancing: Forwarding Rule Minimum Service Charge", "forwarding/rule"},

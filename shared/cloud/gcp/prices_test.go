@@ -62,6 +62,7 @@ func central() *catalog {
 		sku{"10", "Regional SSD backed PD Capacity", "OnDemand", "GiBy.mo"}.at(340000000, here),
 		sku{"11", "Cloud SQL for PostgreSQL: Regional - vCPU in Americas", "OnDemand", "h"}.at(82600000, here),
 		sku{"12", "Commitment v1: N2 Cpu in Americas for 1 Year", "Commit1Yr", "h"}.at(19915000, here),
+		sku{"14", "Storage PD Snapshot", "OnDemand", "GiBy.mo"}.at(50000000, here),
 		sku{"13", "E2 Instance Core running in Americas", "OnDemand", "h"}.at(21811590, here),
 	}}
 }
@@ -112,7 +113,7 @@ func TestPrices_AreThoseOnDemandOfTheRegion(t *testing.T) {
 		"compute/n2/core": "0.031611 hour", "compute/n2/ram": "0.004237 hour",
 		"compute/n2/custom-core":  "0.033191 hour",
 		"compute/n1/extended-ram": "0.00955 hour", "compute/n1/core": "0.031611 hour",
-		"disk/pd-ssd/zonal":    "0.17 month",
+		"disk/pd-ssd/zonal": "0.17 month", "disk/snapshot": "0.05 month",
 		"disk/pd-ssd/regional": "0.34 month", "cloudsql/postgres/core/regional": "0.0826 hour",
 		"compute/e2/core":        "0.02181159 hour",
 		"compute/e2/custom-core": "0.02181159 hour",
@@ -135,7 +136,7 @@ func TestPrices_WithoutAKeySayWhatToDo(t *testing.T) {
 func TestPrices_AreAskedForAgainAfter429AndNeverInPart(t *testing.T) {
 	c := central()
 	c.refuse = 2
-	if got, _, err := c.fetch(t, "k"); err != nil || len(got) != 10 {
+	if got, _, err := c.fetch(t, "k"); err != nil || len(got) != 11 {
 		t.Errorf("after two refusals: %v, %v", got, err)
 	}
 	for n := 1; n <= 4; n++ {

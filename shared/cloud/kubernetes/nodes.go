@@ -109,10 +109,27 @@ func (n clusterNode) nodeFacts() cloud.Facts {
 			pressure = append(pressure, c.Type)
 		}
 	}
+	n.addAllocatable(f)
 	if len(n.Status.Conditions) > 0 { // or the kubelet has not reported yet
 		f["pressure"] = pressure
 	}
 	return f
+}
+
+// addAllocatable adds what pods may request of the node, as far as the node says it.
+func (n clusterNode) addAllocatable(f cloud.Facts) {
+	for _, one := range []struct {
+		fact, resource string
+		unit           float64
+	}{
+		{cloud.NodeAllocatableCores, "cpu", 1},
+		{cloud.NodeAllocatableGiB, "memory", gib},
+		{cloud.NodeAllocatablePods, "pods", 1},
+	} {
+		if v, is := n.Status.Allocatable[one.resource]; is {
+			f[one.fact] = quantity(v) / one.unit
+		}
+	}
 }
 
 // timeUnless returns since when the condition has its status, or cloud.Epoch if that is healthy. The API states no time

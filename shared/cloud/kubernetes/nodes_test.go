@@ -45,8 +45,11 @@ func (f *fixture) node(name, providerID string) {
 				"topology.kubernetes.io/zone":      "eu-west-1a",
 			},
 		},
-		"spec":   fields{"providerID": providerID},
-		"status": fields{"capacity": fields{"cpu": "2", "memory": "8Gi", "nvidia.com/gpu": "1"}},
+		"spec": fields{"providerID": providerID},
+		"status": fields{
+			"capacity":    fields{"cpu": "2", "memory": "8Gi", "nvidia.com/gpu": "1"},
+			"allocatable": fields{"cpu": "1900m", "memory": "7680Mi", "pods": "29"},
+		},
 	})
 }
 
@@ -78,7 +81,8 @@ func TestNodes_TellWhatTheyHaveAndWhatIsRequestedOfThem(t *testing.T) {
 	}
 	want := cloud.Facts{
 		"cpu_cores": 2.0, "mem_gib": 8.0, "gpu_count": 1.0, "machine": "i-0abc",
-		"workloads":       []string{"shop/Deployment/web 2 0.5 1.5 2", "shop/StatefulSet/db 1 1 2 1"},
+		"workloads":         []string{"shop/Deployment/web 2 0.5 1.5 2", "shop/StatefulSet/db 1 1 2 1"},
+		"allocatable_cores": 1.9, "allocatable_gib": 7.5, "allocatable_pods": 29.0,
 		"gpu_allocatable": 0.0, "unschedulable": false, "unschedulable_since": cloud.Never, "workload_pods": 3.0,
 		"scale_down_blocked": false,
 	}

@@ -120,7 +120,8 @@ func factText(v any) (string, bool) {
 	return "", false
 }
 
-// Complete accepts every value of the catalogue; what the storage can do now is its present value.
+// Complete accepts every value of the catalogue that ends no access in use; what the storage can do now is its present
+// value.
 func (k *nodeChange) Complete(_ context.Context, d cloud.Description, want cloud.Values) (cloud.Values, []string,
 	error,
 ) {
@@ -135,7 +136,7 @@ func (k *nodeChange) Complete(_ context.Context, d cloud.Description, want cloud
 			set[name] = addToList(d.Values[name], v)
 		}
 	}
-	return set, nil, nil
+	return set, nil, k.refuseUsedAccess(set)
 }
 
 // addToList returns a list with the texts of a wanted value that begins with cloud.Added; another value stays.
@@ -158,6 +159,9 @@ func splitList(text string) []string {
 func (k *nodeChange) Set(ctx context.Context, d cloud.Description, call cloud.ChangeCall) error {
 	if !d.Exists() && cloud.IsSnapshot(call.Kind) {
 		return newFailure(cloud.Unsupported, k.request, "NotFound", "a deleted snapshot cannot be restored")
+	}
+	if err := k.refuseUsedAccess(call.Set); err != nil {
+		return err
 	}
 	return k.c.simulateCall(ctx, k.request, func(ctx context.Context) error {
 		return k.c.world.changeHistory(ctx, func(h history) entry {

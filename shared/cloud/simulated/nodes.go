@@ -81,6 +81,9 @@ func (s *settings) describeKubernetesNode(n node, h history, now time.Time, r *c
 		cloud.NodeCores: float64(m.vcpu), cloud.NodeGiB: float64(m.memMB) / 1024, cloud.NodeGPUs: 0.0,
 		cloud.NodeMachine: s.nativeUID(on),
 		cloud.NodeLoads:   s.loadsOn(n, m, h, now),
+		// a node of this cloud keeps nothing for itself
+		cloud.NodeAllocatableCores: float64(m.vcpu), cloud.NodeAllocatableGiB: float64(m.memMB) / 1024,
+		cloud.NodeAllocatablePods: 110.0,
 	}
 	if s.stateAt(on, h, now).status != cloud.Running {
 		r.Facts[cloud.NodeLoads] = []string{}

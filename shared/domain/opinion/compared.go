@@ -141,11 +141,7 @@ func (s *Store) ReadCompared(ctx context.Context, org string, shards ...int) ([]
 func (s *Store) readComparison(ctx context.Context, org string, shards []int, besides ...table.Key) (
 	out Comparison, err error,
 ) {
-	keys := make([]table.Key, len(shards))
-	for i, shard := range shards {
-		keys[i] = shardKey(org, shard, firstPart)
-	}
-	got, err := s.table.BatchGet(ctx, append(keys, besides...)...)
+	got, err := s.table.BatchGet(ctx, append(ComparedKeys(org, shards...), besides...)...)
 	if err != nil {
 		return out, fault.Wrap("read the compared opinions of "+org, err)
 	}
@@ -156,26 +152,43 @@ func (s *Store) readComparison(ctx context.Context, org string, shards []int, be
 			}
 		}
 	}
+	out.All, err = s.Compared(ctx, org, got, shards...)
+	return out, err
+}
+
+// ComparedKeys returns the keys of the items that Compared needs for some shards.
+func ComparedKeys(org string, shards ...int) []table.Key {
+	keys := make([]table.Key, len(shards))
+	for i, shard := range shards {
+		keys[i] = shardKey(org, shard, firstPart)
+	}
+	return keys
+}
+
+// Compared is ReadCompared for items that were read with the keys of ComparedKeys. Only opinions that do not fit into
+// these items take a round trip.
+func (s *Store) Compared(
+	ctx context.Context, org string, got map[table.Key]table.Item, shards ...int,
+) (out []Compared, err error) {
 	var more []table.Key
 	var at time.Time
-	for i, k := range keys {
+	for i, k := range ComparedKeys(org, shards...) {
 		it, there := got[k]
 		if !there {
 			continue
 		}
-		from := len(out.All)
+		from := len(out)
 		var p packed
-		if out.All, p, err = unpackChunk(out.All, it); err != nil {
+		if out, p, err = unpackChunk(out, it); err != nil {
 			return out, err
 		}
 		for n := range p.More {
 			more = append(more, partKey(org, shards[i], p.Gen, n))
 		}
 		at = p.At
-		setComparedAt(out.All[from:], at)
+		setComparedAt(out[from:], at)
 	}
-	out.All, err = s.readMore(ctx, out.All, more, at)
-	return out, err
+	return s.readMore(ctx, out, more, at)
 }
 
 func setComparedAt(all []Compared, at time.Time) {

@@ -20,6 +20,7 @@ const (
 	inlineFlag               // the texts of the resource are in the entry: it is not in the inventory
 	realizedFlag             // a saving was measured
 	boundFlag                // the saving is a bound: it is shown and counts 0
+	jointFlag                // its claims add up with those of others: see settleJoint
 )
 
 // entry is one row in the columns: what lists filter, sort, count and sum by.
@@ -132,7 +133,7 @@ func newEntry(n *names, r *Row) entry {
 		rule:  n.ruleNumber(ruleName{r.RuleID, r.Title, r.Category}),
 		gross: cents(r.Savings.Gross), cost: cents(r.Savings.Cost),
 		updated: millis(r.UpdatedAt), ended: millis(r.EndedAt),
-		print:   fingerprint(&r.Evidence, r.Title, r.ResourceName),
+		print:   r.fingerprint(),
 		version: uint32(r.Version), severity: uint8(max(0, r.Severity.Rank())), strength: uint8(r.Savings.Strength),
 	}
 	e.status = numberOf(statusNames, r.Status)
@@ -155,6 +156,9 @@ func newEntry(n *names, r *Row) entry {
 
 // takeSavings sets what counts: a claim is at most the cost of its resource, if that is known, and a bound counts 0.
 func (e *entry) takeSavings(r *Row) {
+	if r.Savings.Form == FormRequests {
+		e.flags |= jointFlag
+	}
 	if r.Savings.isBound() {
 		e.flags |= boundFlag
 		return

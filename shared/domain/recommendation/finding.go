@@ -21,6 +21,7 @@ const (
 	True
 	Gone
 	Off
+	Booked
 )
 
 // Finding is what an evaluation says of one rule and one resource.
@@ -48,6 +49,8 @@ type Finding struct {
 	Reason   string
 	Savings  Savings
 	Evidence Evidence
+	// Code is the code that the resource is made from, nil if it is made from none.
+	Code *Code
 	// Commitment is what to commit to, by scope, if the rule recommends to buy a commitment.
 	Commitment []commitment.Advice
 }
@@ -64,6 +67,13 @@ type Resource struct {
 	// ResourceVersion differs after a change of the resource's content, for example inventory.Resource.FactsSum. A
 	// dismissal without an end holds until it differs.
 	ResourceVersion int64 `json:"resourceVersion,omitempty"`
+}
+
+// Code is the code that a resource is made from, as its tags say.
+type Code struct {
+	Tool string `json:"tool"`           // cloudformation, terraform, helm, gitops, or the name in the resource's mark
+	Name string `json:"name,omitempty"` // of the stack, workspace, release or application
+	Part string `json:"part,omitempty"` // of the resource in it
 }
 
 // Missing is a fact that an evaluation needed and did not have.
@@ -100,6 +110,21 @@ type Savings struct {
 	// which costs Cost a month.
 	Claims []Claim      `json:"claims,omitempty"`
 	Cost   money.Amount `json:"cost"`
+	// Copy is, of a deletion that keeps a snapshot for 30 days, the cost of the snapshot. Gross, Net and Claims are
+	// without it.
+	Copy *CopyCost `json:"copy,omitempty"`
+	// Unknown is why nobody knows the saving, "" if it is known. Amounts are 0 then.
+	Unknown string `json:"unknown,omitempty"`
+	// Later says that the saving is computed when all resources are evaluated. Until then a row keeps the one it has.
+	Later bool `json:"later,omitempty"`
+	// Given is, of a saving that is computed later, the severity of the rule before the amount lowers it.
+	Given Severity `json:"given,omitempty"`
+}
+
+// CopyCost is the cost of a snapshot for the 30 days that it is kept.
+type CopyCost struct {
+	USD     money.Amount `json:"usd"`
+	Unknown string       `json:"unknown,omitempty"` // why it is unknown, and not subtracted; "" if it is known
 }
 
 // The bases of an amount.

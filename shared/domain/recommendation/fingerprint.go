@@ -8,10 +8,16 @@ import (
 	"strconv"
 )
 
-// fingerprint returns a hash of what a row shows: the name of the resource, the title, the version of the rule, and of
-// the evidence the numbers to two significant digits and other values in full. The times, the number of points and the
-// version of the prices do not count: they change with each evaluation.
-func fingerprint(e *Evidence, title, resource string) uint32 {
+func (f *Finding) fingerprint() uint32 {
+	return fingerprint(&f.Evidence, f.Code, f.Title, f.Resource.ResourceName)
+}
+
+func (r *Row) fingerprint() uint32 { return fingerprint(&r.Evidence, r.Code, r.Title, r.ResourceName) }
+
+// fingerprint returns a hash of what a row shows: the name of the resource, the code that it is made from, the title,
+// the version of the rule, and of the evidence the numbers to two significant digits and other values in full. The
+// times, the number of points and the version of the prices do not count: they change with each evaluation.
+func fingerprint(e *Evidence, code *Code, title, resource string) uint32 {
 	h := fnv.New32a()
 	note := func(parts ...string) { // a hash never fails
 		for _, s := range parts {
@@ -20,6 +26,9 @@ func fingerprint(e *Evidence, title, resource string) uint32 {
 		}
 	}
 	note(title, resource, strconv.Itoa(e.RuleVersion), e.Window)
+	if code != nil {
+		note(code.Tool, code.Name, code.Part)
+	}
 	for _, name := range slices.Sorted(maps.Keys(e.Values)) {
 		note(name, shown(e.Values[name]))
 	}

@@ -24,6 +24,7 @@ type stake struct {
 	cost     int64 // of the bearer; 0 if it is unknown
 	strength uint8
 	applied  bool
+	joint    bool // it adds up with other joint ones: see settleJoint
 }
 
 // standingAt returns what counts at a time.
@@ -74,11 +75,11 @@ func (e *entry) stakes(to []stake, i int32, applied bool) []stake {
 		if e.net == 0 {
 			return to
 		}
-		return append(to, stake{e.resource, i, e.net, e.cost, e.strength, applied})
+		return append(to, stake{e.resource, i, e.net, e.cost, e.strength, applied, e.has(jointFlag)})
 	}
 	for _, c := range e.claims() {
 		if c.cents > 0 {
-			to = append(to, stake{c.bearer, i, c.cents, c.cost, e.strength, applied})
+			to = append(to, stake{c.bearer, i, c.cents, c.cost, e.strength, applied, e.has(jointFlag)})
 		}
 	}
 	return to
@@ -87,22 +88,33 @@ func (e *entry) stakes(to []stake, i int32, applied bool) []stake {
 // settle decides which of the stakes at one resource counts. What was applied has already lowered the cost, though the
 // bill does not show it yet: the open one counts its share of the rest, so both together multiply.
 func (s *standing) settle(stakes []stake) {
-	best := pick(stakes)
-	if best < 0 {
+	if hasJoint(stakes) {
+		s.settleJoint(stakes)
 		return
 	}
-	counted := stakes[best].cents
+	if best := pick(stakes); best >= 0 {
+		s.settleOne(stakes[best], stakes)
+	}
+}
+
+// settleOne lets one of the stakes at a resource count. The other open ones are its alternatives.
+func (s *standing) settleOne(best stake, stakes []stake) {
+	s.net[best.entry] += left(best.cents, stakes)
+	for i := range stakes {
+		if e := stakes[i].entry; e != best.entry && !stakes[i].applied && s.stronger[e] < 0 {
+			s.stronger[e] = best.entry
+		}
+	}
+}
+
+// left returns how much of a saving is left beside the applied ones of the stakes at the resource.
+func left(counted int64, stakes []stake) int64 {
 	for i := range stakes {
 		if a := &stakes[i]; a.applied && a.cost > 0 {
 			counted = mulDiv(counted, max(0, a.cost-a.cents), a.cost)
 		}
 	}
-	s.net[stakes[best].entry] += counted
-	for i := range stakes {
-		if e := stakes[i].entry; i != best && !stakes[i].applied && s.stronger[e] < 0 {
-			s.stronger[e] = stakes[best].entry
-		}
-	}
+	return counted
 }
 
 // pick returns the open stake that counts, or -1. It is the strongest one among those that save at least half of the

@@ -109,6 +109,32 @@ func TestStand_AChainCountsACostOnceWhereItArises(t *testing.T) {
 	}
 }
 
+func TestStand_JointClaimsAddUpAndCompeteAsOne(t *testing.T) {
+	joint := func(id int, cents int64) entry {
+		e := onResource(id, 9, BySize, 0, 0)
+		e.flags |= jointFlag
+		e.extra().claims = []claim{{numbered(2, 1), cents, 1000}}
+		return e
+	}
+	single := func(s Strength, cents int64) entry { return onResource(3, 1, s, cents, 1000) }
+	for name, tt := range map[string]struct {
+		all  []entry
+		want []int64
+	}{
+		"alone they add up":              {[]entry{joint(1, 300), joint(2, 200)}, []int64{300, 200}},
+		"to the cost at most":            {[]entry{joint(1, 900), joint(2, 600)}, []int64{600, 400}},
+		"a weaker one is an alternative": {[]entry{joint(1, 300), joint(2, 200), single(ByTier, 450)}, []int64{300, 200, 0}},
+		"a stronger one hides all":       {[]entry{joint(1, 300), joint(2, 200), single(ByStop, 450)}, []int64{0, 0, 450}},
+		"a larger one hides all":         {[]entry{joint(1, 300), joint(2, 200), single(ByTier, 600)}, []int64{0, 0, 600}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := nets(tt.all...); !slices.Equal(got, tt.want) {
+				t.Errorf("count %v, want %v", got, tt.want)
+			}
+		})
+	}
+}
+
 func TestStand_ADismissalThatIsOverCounts(t *testing.T) {
 	e := onResource(1, 1, ByStop, 100, 100)
 	e.status, e.until = statusNumber(Dismissed), start.UnixMilli()
@@ -146,6 +172,9 @@ func randomSet(r *rand.Rand) (all []entry, cost map[ulid.ULID]int64) {
 		e := onResource(i, own, Strength(1+r.IntN(int(strengthsCount)-1)), share(cost[numbered(2, own)]),
 			cost[numbered(2, own)])
 		e.status = statusNumber([]Status{Open, Open, Open, Applied, Dismissed, Optimised}[r.IntN(6)])
+		if r.IntN(3) == 0 {
+			e.flags |= jointFlag
+		}
 		for n := range resources {
 			if r.IntN(6) == 0 {
 				b := numbered(2, n)
@@ -214,6 +243,7 @@ func countedAt(all []entry, bearer ulid.ULID) int64 {
 			if s.bearer == bearer {
 				one := onResource(0, 0, Strength(e.strength), s.cents, s.cost)
 				one.id, one.resource, one.status = numbered(1, len(at)), bearer, e.status
+				one.flags = e.flags
 				at = append(at, one)
 			}
 		}

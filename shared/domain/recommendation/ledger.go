@@ -34,13 +34,15 @@ type LedgerLine struct {
 	From       time.Time    `json:"from"`   // the first day after the application, 00:00 UTC
 	Before     money.Amount `json:"before"` // effective cost of the 7 days before the application
 	After      money.Amount `json:"after"`  // effective cost of the 7 days from From
-	Month      money.Amount `json:"month"`  // Before less After, as 30 days, at most the cost of the resource
+	Month      money.Amount `json:"month"`  // Before less After, as 30 days, at most the cost of the resource, less Copy
 	MeasuredAt time.Time    `json:"measuredAt"`
 
 	// StopsBefore and StopsAfter are the savings of our stops in the two weeks, at public prices. The ledger has lines
 	// for them, so they are no saving of the recommendation.
 	StopsBefore money.Amount `json:"stopsBefore"`
 	StopsAfter  money.Amount `json:"stopsAfter"`
+	// Copy is the cost of the snapshot that the deletion keeps for the 30 days of the line; nil if it keeps none.
+	Copy *CopyCost `json:"copy,omitempty"`
 	// RunSeconds is the time of the 7 days after the application in which we did not keep the resource stopped.
 	RunSeconds int64 `json:"runSeconds"`
 }
@@ -58,7 +60,18 @@ func (l *LedgerLine) AfterTo() time.Time { return l.From.AddDate(0, 0, ComparedD
 func (l *LedgerLine) Proof() string {
 	last := func(at time.Time) string { return at.Add(-oneDay).Format(time.DateOnly) }
 	return fmt.Sprintf("bill of %s to %s and %s to %s", l.BeforeFrom().Format(time.DateOnly), last(l.Applied()),
-		l.From.Format(time.DateOnly), last(l.AfterTo()))
+		l.From.Format(time.DateOnly), last(l.AfterTo())) + l.Copy.proof()
+}
+
+// proof says what was done about the cost of a kept snapshot.
+func (c *CopyCost) proof() string {
+	switch {
+	case c == nil:
+		return ""
+	case c.Unknown != "":
+		return "; the snapshot that is kept for 30 days is not subtracted, because its price is unknown (" + c.Unknown + ")"
+	}
+	return "; less " + c.USD.Fixed(2) + " USD for the snapshot that is kept for 30 days"
 }
 
 // Realized returns what the recommendation stores of the line.

@@ -25,11 +25,14 @@ func Advance(old Row, f *Finding, p Pass) (next Row, changed bool) {
 	}
 	next = old
 	next.History = slices.Clone(old.History)
+	f = f.withStored(&old)
 	switch f.Outcome {
 	case Gone:
 		changed = next.disappear(p, EndedGone)
 	case Off: // a dismissal stays: the rule may be enabled again
 		changed = old.Status != Dismissed && next.disappear(p, EndedOff)
+	case Booked:
+		changed = next.book(f)
 	case False:
 		changed = next.falsify(f, p)
 	default:
@@ -38,8 +41,10 @@ func Advance(old Row, f *Finding, p Pass) (next Row, changed bool) {
 	if !changed {
 		return old, false
 	}
-	next.Pass, next.PassAt, next.UpdatedAt = p.ID, p.At, p.At
-	next.Version = old.Version + 1
+	next.UpdatedAt, next.Version = p.At, old.Version+1
+	if f.Outcome != Booked { // an evaluation that is repeated after a booking still takes the row once
+		next.Pass, next.PassAt = p.ID, p.At
+	}
 	return next, true
 }
 
@@ -160,7 +165,7 @@ func (r *Row) create(f *Finding, p Pass) {
 func (r *Row) take(f *Finding) {
 	r.RuleVersion, r.Resource, r.Category, r.Severity = f.RuleVersion, f.Resource, f.Category, f.Severity
 	r.Effort, r.Risk, r.Title, r.Reason = f.Effort, f.Risk, f.Title, f.Reason
-	r.Savings, r.Evidence, r.Commitment = f.Savings, f.Evidence, f.Commitment
+	r.Savings, r.Evidence, r.Commitment, r.Code = f.Savings, f.Evidence, f.Commitment, f.Code
 }
 
 // forgetDay forgets the first day of a candidate.
@@ -222,9 +227,8 @@ func (r *Row) reopening(f *Finding, at time.Time) string {
 
 // differs reports whether a finding shows something else than the row.
 func (r *Row) differs(f *Finding) bool {
-	shows := fingerprint(&f.Evidence, f.Title, f.Resource.ResourceName)
-	return r.Severity != f.Severity || fingerprint(&r.Evidence, r.Title, r.ResourceName) != shows ||
-		moved(r.Savings.Net, f.Savings.Net) || moved(r.Savings.Gross, f.Savings.Gross)
+	return r.Severity != f.Severity || r.fingerprint() != f.fingerprint() ||
+		r.movedTo(&f.Savings)
 }
 
 // moved reports whether a saving differs by more than 2 % and by more than 1 USD a month.

@@ -88,6 +88,7 @@ type Row struct {
 	Reason   string   `json:"reason"`
 	Savings  Savings  `json:"savings"`
 	Evidence Evidence `json:"evidence"`
+	Code     *Code    `json:"code,omitempty"` // that the resource is made from, at the last evaluation
 	// of a rule that recommends to buy a commitment: what to commit to, by scope, the largest gain first
 	Commitment []commitment.Advice `json:"commitment,omitempty"`
 

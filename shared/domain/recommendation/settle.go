@@ -144,18 +144,25 @@ func (t *Settling) isUnchanged(id string, f *Finding) bool {
 		return f.Outcome != True
 	}
 	e := &t.columns.entries[i]
-	if e.has(countingFlag) {
+	if e.has(countingFlag) || f.Outcome == Booked { // columns do not say why a saving is unknown
 		return false
 	}
 	switch statusNames[e.status] {
 	case Optimised, Candidate:
 		return f.Outcome != True
 	case Open:
-		return f.Outcome == True && Severities[e.severity] == f.Severity &&
-			e.print == fingerprint(&f.Evidence, f.Title, f.Resource.ResourceName) && !movedCents(e, &f.Savings)
+		return f.Outcome == True && e.print == f.fingerprint() && e.showsSavings(f)
 	default:
 		return false
 	}
+}
+
+// showsSavings reports whether an entry shows the savings and the severity of a finding.
+func (e *entry) showsSavings(f *Finding) bool {
+	if f.Savings.Later {
+		return f.isStored(e)
+	}
+	return Severities[e.severity] == f.Severity && !movedCents(e, &f.Savings)
 }
 
 // movedCents is moved for an entry. It is as exact as cents are; a row decides the rest.

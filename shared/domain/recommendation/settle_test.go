@@ -442,7 +442,7 @@ func TestRow_IsReadAsItWasWritten(t *testing.T) {
 	if err := json.Unmarshal([]byte(apitest.JSON(r)), &got); err != nil || apitest.JSON(got) != apitest.JSON(r) {
 		t.Error(err)
 	}
-	if fingerprint(&got.Evidence, got.Title, got.ResourceName) != fingerprint(&r.Evidence, r.Title, r.ResourceName) {
+	if got.fingerprint() != r.fingerprint() {
 		t.Error("the fingerprint of the stored evidence differs")
 	}
 }

@@ -84,27 +84,61 @@ func (v *View) SumsByRule() map[string]RuleSums {
 // Precisions returns the precision of each rule, over all recommendations of the organization.
 func (v *View) Precisions() map[string]Precision { return v.columns.Precisions() }
 
-// Find reads a recommendation in scopes: fault.NotFound if there is none. It takes one round trip, and two beside it.
+// Find reads a recommendation in scopes: fault.NotFound if there is none. It takes two round trips side by side, and a
+// third one if the scopes are not everything.
 func (s *Store) Find(ctx context.Context, org, recID string, scopes grant.Scopes) (Item, error) {
-	if _, ok := Key(org, recID); !ok {
-		_, err := s.Read(ctx, org, recID)
-		return Item{}, err
+	it, _, err := s.FindBeside(ctx, Wanted{Org: org, RecID: recID, Scopes: scopes})
+	return it, err
+}
+
+// Wanted names a recommendation in scopes, and other items of its organization that are read in the same round trip.
+type Wanted struct {
+	Org    string
+	RecID  string
+	Scopes grant.Scopes
+	Beside []table.Key
+}
+
+// FindBeside is Find, which also returns those of the other items that exist.
+func (s *Store) FindBeside(ctx context.Context, w Wanted) (Item, map[table.Key]table.Item, error) {
+	key, ok := Key(w.Org, w.RecID)
+	if !ok {
+		_, err := s.Read(ctx, w.Org, w.RecID)
+		return Item{}, nil, err
 	}
 	var v *View
-	var row Row
+	var got map[table.Key]table.Item
 	var g errgroup.Group
 	g.Go(func() (err error) {
-		v, err = s.View(ctx, org, scopes, false)
+		v, err = s.View(ctx, w.Org, w.Scopes, false)
 		return err
 	})
 	g.Go(func() (err error) {
-		row, err = s.Read(ctx, org, recID)
-		return err
+		got, err = s.table.BatchGet(ctx, append([]table.Key{key}, w.Beside...)...)
+		return fault.Wrap("read recommendation "+w.RecID, err)
 	})
 	if err := g.Wait(); err != nil {
-		return Item{}, err
+		return Item{}, nil, err
 	}
-	return v.find(&row)
+	row, err := shownRow(w.RecID, got[key])
+	if err != nil {
+		return Item{}, nil, err
+	}
+	it, err := v.find(&row)
+	return it, got, err
+}
+
+// shownRow returns the row of an item: fault.NotFound for none, and for a candidate.
+func shownRow(recID string, it table.Item) (Row, error) {
+	missing := fault.New(fault.NotFound, "recommendation %.64q does not exist", recID)
+	if it.Data == nil {
+		return Row{}, missing
+	}
+	row, err := table.Decode[Row](it)
+	if err == nil && row.Status == Candidate {
+		return Row{}, missing
+	}
+	return row, err
 }
 
 // find returns a row as an item of the view, or fault.NotFound if the caller may not see it.

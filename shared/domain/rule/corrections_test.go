@@ -167,6 +167,9 @@ func saysTheSame(text, form string) bool {
 	case "none":
 		return form == "none"
 	}
+	if form == "part:requests" { // the cost of removed nodes, not the price of a request
+		return false
+	}
 	kind, _, named := strings.Cut(form, ":")
 	return strings.HasPrefix(text, "price difference to ") && named &&
 		slices.Contains([]string{"to", "part", "fact"}, kind)

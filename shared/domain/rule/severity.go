@@ -47,6 +47,12 @@ func (r *Rule) SeverityAt(given Severity, monthly money.Amount) Severity {
 	if !r.Category.IsCost() || r.Savings.Form == SavesNothing {
 		return given
 	}
+	return LowerSeverity(given, monthly)
+}
+
+// LowerSeverity returns the severity of a row about money: below $1 a month it is info, below $10 low at most, below
+// $100 medium at most.
+func LowerSeverity(given Severity, monthly money.Amount) Severity {
 	for _, limit := range amountSeverities {
 		if monthly.Cmp(money.FromInt(limit.below)) < 0 {
 			return min(given, limit.most)

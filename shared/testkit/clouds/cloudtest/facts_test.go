@@ -18,6 +18,8 @@ var factsBeside = []string{
 	"kubernetes-persistentvolume.disk", "kubernetes-persistentvolumeclaim.disk",
 	"kubernetes-node.cpu_cores", "kubernetes-node.mem_gib", "kubernetes-node.gpu_count", // the cost of a node is
 	"kubernetes-node.machine", "kubernetes-node.workloads", // split by them
+	// by what pods may request of a node, the saving of lower requests is computed
+	"kubernetes-node.allocatable_cores", "kubernetes-node.allocatable_gib", "kubernetes-node.allocatable_pods",
 }
 
 // The table is the project's own copy. Beside a checkout with the rules it is held against them.

@@ -46,6 +46,7 @@ func (s *fixture) confirmations(all []inventory.Resource) map[string]measurement
 	for _, r := range all {
 		shard, err := measurement.New(s.Platform).ReadShard(s.ctx, org, measurement.ShardDays{
 			Shard: table.ShardOf(r.UID, measurement.Shards), From: now.AddDate(0, 0, -14), Until: now,
+			UIDs: []string{r.UID},
 		})
 		s.Must(err)
 		if c := shard.Of(r.UID).Confirmed; c.UID != "" {

@@ -119,18 +119,18 @@ type shardOfHistory struct {
 // shardUsage returns a function that returns the measurements of a resource of the records. It reads the shard of
 // measurements when it is first called, and keeps an error in failed.
 func (w *worker) shardUsage(ctx context.Context, of shardOfHistory, failed *error) func(uid string) measurement.Use {
-	var all measurement.Shard
+	var all *measurement.Shard
 	read := false
 	return func(uid string) measurement.Use {
 		if !read {
 			read = true
-			uids := make(map[string]bool, len(of.records))
-			for _, it := range of.records {
-				uids[it.SK] = true
+			uids := make([]string, len(of.records))
+			for i, it := range of.records {
+				uids[i] = it.SK
 			}
 			all, *failed = w.measurements.ReadShard(ctx, of.org, measurement.ShardDays{
 				Shard: of.shard, From: of.end.AddDate(0, 0, -of.days), Until: of.end.AddDate(0, 0, -1),
-				Only: func(uid string) bool { return uids[uid] },
+				UIDs: uids,
 			})
 		}
 		return all.Of(uid)

@@ -27,9 +27,15 @@ func TestReadShard_ReturnsTheSameHistoriesAsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	shard := table.ShardOf("i-7", Shards)
-	got, err := s.ReadShard(ctx, org, ShardDays{Shard: shard, From: from, Until: until})
-	if err != nil || len(got.Histories) == 0 {
-		t.Fatalf("%d histories, %v", len(got.Histories), err)
+	var uids []string
+	for i := range 200 {
+		if i%5 != 0 { // the others are not wanted
+			uids = append(uids, fmt.Sprint("i-", i))
+		}
+	}
+	got, err := s.ReadShard(ctx, org, ShardDays{Shard: shard, From: from, Until: until, UIDs: uids})
+	if err != nil || len(got.days) == 0 {
+		t.Fatalf("%+v, %v", got, err)
 	}
 	for i := range 200 {
 		uid := fmt.Sprint("i-", i)
@@ -37,11 +43,28 @@ func TestReadShard_ReturnsTheSameHistoriesAsRead(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if table.ShardOf(uid, Shards) != shard {
-			want = nil
+		if table.ShardOf(uid, Shards) != shard || i%5 == 0 {
+			want = History{}
 		}
-		if !reflect.DeepEqual(got.Histories[uid], want) {
-			t.Errorf("%s: %d days; want %d", uid, len(got.Histories[uid][cpu]), len(want[cpu]))
+		use := got.Of(uid)
+		if h := historyOf(&use); !reflect.DeepEqual(h, want) {
+			t.Errorf("%s: %d days; want %d", uid, len(h[cpu]), len(want[cpu]))
 		}
 	}
+}
+
+// historyOf returns the measurements of a resource that a shard holds.
+func historyOf(u *Use) History {
+	h := History{}
+	for at := u.first; at != none; at = u.shard.series[at].next {
+		days := map[string][hours]float32{}
+		for n := u.shard.series[at].first; n != none; n = u.shard.days[n].next {
+			var values [hours]float32
+			d := &u.shard.days[n]
+			expand(&values, d.there, u.shard.values[d.item][d.at:])
+			days[u.shard.names[d.item]] = values
+		}
+		h[u.shard.measures[u.shard.series[at].measure]] = days
+	}
+	return h
 }

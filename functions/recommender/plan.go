@@ -158,7 +158,7 @@ func (r *planRun) run(ctx context.Context) ([]recommendation.RulePlanResult, err
 
 // evaluate evaluates the changed rules for one stored record.
 func (r *planRun) evaluate(it table.Item) error {
-	rec, err := table.Decode[record](it)
+	rec, err := readRecord(it)
 	if err != nil || rec.isTerminated() || rec.Status == cloud.Pending ||
 		!recommendation.CoversType(r.plan.Types, rec.Type) {
 		return err

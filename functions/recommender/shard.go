@@ -157,7 +157,7 @@ func (e *evaluation) evaluateItems(ctx context.Context, items []table.Item) erro
 
 // evaluateItem evaluates the rules of one record, and keeps the findings that may change a row.
 func (e *evaluation) evaluateItem(it table.Item) error {
-	r, err := table.Decode[record](it)
+	r, err := readRecord(it)
 	if err != nil || r.isTerminated() || r.Status == cloud.Pending {
 		return err
 	}
@@ -192,11 +192,16 @@ func (e *evaluation) evaluateRules(of *evaluator, s *subject, content content) e
 		if e.stateOnly && !rule.isState() {
 			continue
 		}
-		f, err := of.evaluate(rule, s, content)
+		d, err := of.decideRule(rule, s)
 		if err != nil {
 			return err
 		}
-		e.keep(f, known)
+		if d.outcome != recommendation.True && !opined && !mayChange(d.outcome, rule.ID, known) {
+			e.count(rule.ID, s.CloudAccountID, d.outcome, d.missing) // most are so
+			continue
+		}
+		f := of.complete(&d, s, content)
+		e.keep(&f, known)
 		if opined {
 			if err = e.keepOurs(of, rule, s, &f); err != nil {
 				return err
@@ -243,31 +248,34 @@ func (e *evaluation) evaluatorOf(kind string) (*evaluator, error) {
 }
 
 // keep counts a finding, and keeps it if it may change a row. known are the rules with a row that a false condition may
-// change. An unknown condition changes none.
-func (e *evaluation) keep(f recommendation.Finding, known []string) {
-	e.count(&f)
-	keeps := f.Outcome == recommendation.True
-	for _, id := range known {
-		keeps = keeps || f.Outcome != recommendation.Unknown && id == f.RuleID
-	}
-	if keeps {
-		e.findings = append(e.findings, f)
+// change.
+func (e *evaluation) keep(f *recommendation.Finding, known []string) {
+	e.count(f.RuleID, f.Resource.CloudAccountID, f.Outcome, f.Missing)
+	if f.Outcome == recommendation.True || mayChange(f.Outcome, f.RuleID, known) {
+		e.findings = append(e.findings, *f)
 	}
 }
 
-// count counts the outcome of a finding. A rule that is off for the resource was not evaluated.
-func (e *evaluation) count(f *recommendation.Finding) {
-	if f.Outcome == recommendation.Off {
+// mayChange reports whether an outcome that is not true may change a row of a rule. An unknown condition changes none.
+func mayChange(outcome recommendation.Outcome, ruleID string, known []string) bool {
+	return outcome != recommendation.Unknown && slices.Contains(known, ruleID)
+}
+
+// count counts the outcome of a rule for a resource. A rule that is off for the resource was not evaluated.
+func (e *evaluation) count(
+	ruleID, account string, outcome recommendation.Outcome, missing []recommendation.Missing,
+) {
+	if outcome == recommendation.Off {
 		return
 	}
-	k := countKey{f.RuleID, f.Resource.CloudAccountID}
+	k := countKey{ruleID, account}
 	c := e.counts[k]
 	if c == nil {
 		c = &recommendation.RuleCount{RuleID: k.rule, AccountID: k.account}
 		e.counts[k] = c
 	}
 	c.Evaluated++
-	switch f.Outcome {
+	switch outcome {
 	case recommendation.True:
 		c.True++
 	case recommendation.False:
@@ -276,7 +284,7 @@ func (e *evaluation) count(f *recommendation.Finding) {
 		c.Unknown++
 		e.settled.Unknown++
 	}
-	for _, m := range f.Missing {
+	for _, m := range missing {
 		c.Miss(m, 1)
 	}
 }

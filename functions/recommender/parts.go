@@ -67,7 +67,8 @@ func (w *worker) eachGroup(
 			if err = f(measured, *group); err != nil {
 				return err
 			}
-			*group = nil
+			clear(*group)
+			*group = (*group)[:0]
 		}
 		if q.Cursor = page.Next; q.Cursor == "" {
 			break

@@ -53,6 +53,7 @@ type planRun struct {
 	found   [2]planFinding          // of the rule under evaluation
 
 	usage      func(uid string) measurement.Use
+	measured   measurement.Shard // of the records under evaluation
 	historyErr error
 }
 
@@ -138,6 +139,7 @@ func (r *planRun) run(ctx context.Context) ([]recommendation.RulePlanResult, err
 		err := r.eachGroup(ctx, r.org, shard, func(measured int, records []table.Item) error {
 			r.usage = r.shardUsage(ctx, shardOfHistory{
 				org: r.org, shard: measured, end: r.in.end, days: backtestedDays, records: records,
+				into: &r.measured,
 			}, &r.historyErr)
 			for _, it := range records {
 				if err := r.evaluate(it); err != nil {

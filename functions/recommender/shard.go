@@ -42,6 +42,7 @@ type evaluation struct {
 
 	account    string // of the resource under evaluation
 	usage      func(uid string) measurement.Use
+	measured   measurement.Shard // of the records under evaluation
 	historyErr error
 }
 
@@ -56,7 +57,7 @@ func (e *evaluation) evaluateShard(ctx context.Context, shard int) error {
 	}
 	err := e.eachGroup(ctx, e.org, shard, func(measured int, records []table.Item) error {
 		e.usage = e.shardUsage(ctx, shardOfHistory{
-			org: e.org, shard: measured, end: e.in.end, days: measuredDays, records: records,
+			org: e.org, shard: measured, end: e.in.end, days: measuredDays, records: records, into: &e.measured,
 		}, &e.historyErr)
 		return e.evaluateItems(ctx, records)
 	})
@@ -113,13 +114,14 @@ type shardOfHistory struct {
 	end   time.Time
 	days  int
 
-	records []table.Item // of the resources whose measurements are read
+	records []table.Item       // of the resources whose measurements are read
+	into    *measurement.Shard // its memory is used again
 }
 
 // shardUsage returns a function that returns the measurements of a resource of the records. It reads the shard of
-// measurements when it is first called, and keeps an error in failed.
+// measurements when it is first called, and keeps an error in failed. The measurements are valid until another function
+// of the same of.into is called.
 func (w *worker) shardUsage(ctx context.Context, of shardOfHistory, failed *error) func(uid string) measurement.Use {
-	var all *measurement.Shard
 	read := false
 	return func(uid string) measurement.Use {
 		if !read {
@@ -128,12 +130,12 @@ func (w *worker) shardUsage(ctx context.Context, of shardOfHistory, failed *erro
 			for i, it := range of.records {
 				uids[i] = it.SK
 			}
-			all, *failed = w.measurements.ReadShard(ctx, of.org, measurement.ShardDays{
+			*failed = w.measurements.ReadShard(ctx, of.org, measurement.ShardDays{
 				Shard: of.shard, From: of.end.AddDate(0, 0, -of.days), Until: of.end.AddDate(0, 0, -1),
 				UIDs: uids,
-			})
+			}, of.into)
 		}
-		return all.Of(uid)
+		return of.into.Of(uid)
 	}
 }
 

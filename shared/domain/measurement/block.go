@@ -11,7 +11,7 @@ import (
 // block is the output of encode, unpacked. It decodes the values of a series when they are asked for. It is reused, so
 // that the next output takes no memory. One goroutine uses it.
 type block struct {
-	b      []byte
+	z, b   []byte // packed and unpacked
 	names  [][]byte
 	series []blockSeries
 	planes []byte // the first bytes of all values, then the second ones, and so on

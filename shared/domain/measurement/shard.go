@@ -23,17 +23,16 @@ type ShardDays struct {
 	UIDs        []string // the native ids of the wanted resources
 }
 
-// ReadShard returns the measurements of the wanted resources of a shard, and their confirmed metrics. It takes a round
-// trip per megabyte of the shard.
-func (s *Store) ReadShard(ctx context.Context, org string, of ShardDays) (*Shard, error) {
+// ReadShard replaces what out holds by the measurements of the wanted resources of a shard, and their confirmed
+// metrics. It takes a round trip per megabyte of the shard. After an error, out holds a part of them.
+func (s *Store) ReadShard(ctx context.Context, org string, of ShardDays, out *Shard) error {
 	q := table.Query{PK: PKs(org)[of.Shard], From: accountPrefix, To: accountPrefix + "~", Limit: perPage}
-	out := newShard(of.UIDs)
+	out.reset(of.UIDs)
 	first, last := DayOf(of.From), DayOf(of.Until)
-	var b block
 	for {
 		page, err := s.table.Query(table.Eventually(ctx), q)
 		if err != nil {
-			return nil, fmt.Errorf("read shard %d of the measurements: %w", of.Shard, err)
+			return fmt.Errorf("read shard %d of the measurements: %w", of.Shard, err)
 		}
 		for _, it := range page.Items {
 			_, rest, _ := strings.Cut(it.SK, "#")
@@ -41,16 +40,16 @@ func (s *Store) ReadShard(ctx context.Context, org string, of ShardDays) (*Shard
 			case day == confirmedMark:
 				err = out.addConfirmed(it)
 			case day >= first && day <= last:
-				if err = b.read(it); err == nil {
-					out.addDay(day, &b)
+				if err = out.block.read(it); err == nil {
+					out.addDay(day)
 				}
 			}
 			if err != nil {
-				return nil, err
+				return err
 			}
 		}
 		if q.Cursor = page.Next; q.Cursor == "" {
-			return out, nil
+			return nil
 		}
 	}
 }

@@ -1,8 +1,11 @@
 package measurement
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
+	"strings"
 	"testing"
 
 	"lamplighter.dev/shared/engine/table"
@@ -33,9 +36,16 @@ func TestReadShard_ReturnsTheSameHistoriesAsRead(t *testing.T) {
 			uids = append(uids, fmt.Sprint("i-", i))
 		}
 	}
-	got, err := s.ReadShard(ctx, org, ShardDays{Shard: shard, From: from, Until: until, UIDs: uids})
-	if err != nil || len(got.days) == 0 {
-		t.Fatalf("%+v, %v", got, err)
+	var got Shard
+	for _, some := range [][]string{{"i-0", "i-5"}, uids} { // the memory of the first is used again
+		if err := s.ReadShard(ctx, org, ShardDays{
+			Shard: shard, From: from, Until: until, UIDs: some,
+		}, &got); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(got.days) == 0 {
+		t.Fatal("no resource is measured")
 	}
 	for i := range 200 {
 		uid := fmt.Sprint("i-", i)
@@ -67,4 +77,29 @@ func historyOf(u *Use) History {
 		h[u.shard.measures[u.shard.series[at].measure]] = days
 	}
 	return h
+}
+
+func TestBlock_ReadsEachFormOfAnItem(t *testing.T) {
+	want := NewSeries("i-1", cpu, midnight, points(midnight, func(h int) float64 { return float64(h) }))
+	z, err := json.Marshal(encode([]Series{want}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b block
+	for name, data := range map[string]string{
+		"as the product writes it": `{"z":` + string(z) + `}`,
+		"with white space":         `{ "z": ` + string(z) + ` }`,
+		"with another member":      `{"z":` + string(z) + `,"a":"b"}`,
+		"with an escape":           `{"z":` + strings.Replace(string(z), string(z[1:2]), fmt.Sprintf(`\u%04x`, z[1]), 1) + `}`,
+	} {
+		if err := b.read(table.Item{Data: []byte(data)}); err != nil || len(b.series) != 1 || !b.isOf(&b.series[0], cpu) {
+			t.Errorf("%s: %d series, %v", name, len(b.series), err)
+		}
+	}
+	for name, data := range map[string]string{"no base64": `{"z":"?"}`, "cut off": `{"z":` + string(z)} {
+		var damage *table.DamageError
+		if err := b.read(table.Item{Data: []byte(data)}); !errors.As(err, &damage) {
+			t.Errorf("%s: %v; want that the item is damaged", name, err)
+		}
+	}
 }

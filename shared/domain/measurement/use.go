@@ -19,7 +19,8 @@ type Use struct {
 }
 
 // Shard is what is known of the use of resources of a shard. It holds few large slices: a map for each resource,
-// measure and day would take ten times the memory.
+// measure and day would take ten times the memory. It is reused: Store.ReadShard replaces what it holds. One goroutine
+// uses it.
 type Shard struct {
 	resources map[string]*resource // the wanted ones, by native id
 	measures  []cloud.Measure
@@ -28,6 +29,7 @@ type Shard struct {
 	names     []string // of the days
 	dates     []time.Time
 	values    [][]float32 // of the days of an item, which are one after another
+	block     block       // the present item
 	owners    []*resource // by the number of a name in the present block; nil for another name
 }
 
@@ -54,22 +56,23 @@ type seriesDay struct {
 	there uint32 // bit n: hour n has a value
 }
 
-func newShard(uids []string) *Shard {
-	out := &Shard{resources: make(map[string]*resource, len(uids))}
+// reset removes what the shard holds, and keeps its memory for the measurements of the given resources.
+func (s *Shard) reset(uids []string) {
+	s.series, s.days, s.names, s.dates = s.series[:0], s.days[:0], s.names[:0], s.dates[:0]
+	s.resources = make(map[string]*resource, len(uids))
 	all := make([]resource, len(uids))
 	for i, uid := range uids {
 		all[i].first = none
-		out.resources[uid] = &all[i]
+		s.resources[uid] = &all[i]
 	}
-	return out
 }
 
 // Of returns what is known of a resource.
 func (s *Shard) Of(uid string) Use {
-	if s == nil || s.resources[uid] == nil {
+	r := s.resources[uid]
+	if r == nil {
 		return Use{first: none}
 	}
-	r := s.resources[uid]
 	return Use{Confirmed: r.confirmed, shard: s, first: r.first}
 }
 
@@ -84,13 +87,14 @@ func (s *Shard) addConfirmed(it table.Item) error {
 	return err
 }
 
-// addDay adds the series of the wanted resources in a block, which are of a day. A later block of the same day wins.
-func (s *Shard) addDay(day string, b *block) {
+// addDay adds the series of the wanted resources in the block, which are of a day. A later block of the same day wins.
+func (s *Shard) addDay(day string) {
+	b := &s.block
 	date, _ := time.Parse(time.DateOnly, day) // another name is long ago
 	item := int32(len(s.names))               //nolint:gosec // items of one shard
 	s.names, s.dates = append(s.names, day), append(s.dates, date)
 	s.findOwners(b)
-	values := make([]float32, 0, s.countWanted(b))
+	values := s.takeValues(int(item), s.countWanted(b))
 	for i := range b.series {
 		one := &b.series[i]
 		if r := s.owners[one.uid]; r != nil {
@@ -99,7 +103,19 @@ func (s *Shard) addDay(day string, b *block) {
 			s.append(s.seriesOf(r, one, b), d)
 		}
 	}
-	s.values = append(s.values, values)
+	s.values[item] = values
+}
+
+// takeValues returns an empty slice for the values of an item: that of an item before the last reset if it is large
+// enough.
+func (s *Shard) takeValues(item, size int) []float32 {
+	if item == len(s.values) {
+		s.values = append(s.values, nil)
+	}
+	if had := s.values[item]; cap(had) >= size {
+		return had[:0]
+	}
+	return make([]float32, 0, size)
 }
 
 // findOwners looks the names of a block up among the native ids of the wanted resources.

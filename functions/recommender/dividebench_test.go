@@ -92,7 +92,8 @@ func seriesOf(some []cloud.Resource, r *rand.Rand) (out []measurement.Series) {
 	return out
 }
 
-// evaluateOneShare evaluates one share twice: it measures the time of the first, and the memory of the second.
+// evaluateOneShare evaluates one share twice: it measures the time of the first, and the memory and the writes of the
+// second.
 func (f *fixture) evaluateOneShare(b *testing.B, per, shares int) {
 	b.Helper()
 	f.countResources(per * shares)
@@ -106,8 +107,9 @@ func (f *fixture) evaluateOneShare(b *testing.B, per, shares int) {
 	b.ReportMetric(float64(usage.RoundTrips), "round-trips")
 	evaluate = f.oneShare(b, per, shares)
 	stop := watchHeap()
-	evaluate()
+	usage = evaluate()
 	b.ReportMetric(float64(stop())/(1<<20), "peak-MiB")
+	b.ReportMetric(usage.WriteUnits, "write-units-again")
 }
 
 // oneShare returns a function that evaluates the first share of records of a new pass in a new process.

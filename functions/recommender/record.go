@@ -30,8 +30,8 @@ func (c *content) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// readRecord decodes a stored record. It reads what the inventory writes in a third of the time of encoding/json, which
-// decodes records with other forms of values.
+// readRecord decodes a stored record. A record in the form that the inventory writes takes a third of the time of
+// encoding/json. Records in other forms are left to encoding/json.
 func readRecord(it table.Item) (record, error) {
 	r := recordReader{plain: true}
 	if err := condition.EachMember(it.Data, r.read); err != nil || !r.plain {

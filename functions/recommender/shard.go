@@ -46,9 +46,6 @@ type evaluation struct {
 	historyErr error
 }
 
-// countKey identifies a count: a rule and an account.
-type countKey struct{ rule, account string }
-
 // evaluateShard evaluates all resources of a shard of records, and records that it did.
 func (e *evaluation) evaluateShard(ctx context.Context, shard int) error {
 	e.counts, e.candidates = map[countKey]*recommendation.RuleCount{}, map[string][]measurement.Candidate{}
@@ -96,15 +93,6 @@ func (e *evaluation) evaluatePart(ctx context.Context, part int) error {
 		return err
 	}
 	return e.writeCounts(ctx, part)
-}
-
-// writeCounts stores the counts of a part by rule and account.
-func (e *evaluation) writeCounts(ctx context.Context, part int) error {
-	counts := make([]recommendation.RuleCount, 0, len(e.counts))
-	for _, c := range e.counts {
-		counts = append(counts, *c)
-	}
-	return e.rows.WriteCounts(ctx, e.org, part, counts)
 }
 
 // shardOfHistory names the measurements of a shard on the days before end.
@@ -247,48 +235,6 @@ func (e *evaluation) evaluatorOf(kind string) (*evaluator, error) {
 		e.evaluators[kind] = of
 	}
 	return of, err
-}
-
-// keep counts a finding, and keeps it if it may change a row. known are the rules with a row that a false condition may
-// change.
-func (e *evaluation) keep(f *recommendation.Finding, known []string) {
-	e.count(f.RuleID, f.Resource.CloudAccountID, f.Outcome, f.Missing)
-	if f.Outcome == recommendation.True || mayChange(f.Outcome, f.RuleID, known) {
-		e.findings = append(e.findings, *f)
-	}
-}
-
-// mayChange reports whether an outcome that is not true may change a row of a rule. An unknown condition changes none.
-func mayChange(outcome recommendation.Outcome, ruleID string, known []string) bool {
-	return outcome != recommendation.Unknown && slices.Contains(known, ruleID)
-}
-
-// count counts the outcome of a rule for a resource. A rule that is off for the resource was not evaluated.
-func (e *evaluation) count(
-	ruleID, account string, outcome recommendation.Outcome, missing []recommendation.Missing,
-) {
-	if outcome == recommendation.Off {
-		return
-	}
-	k := countKey{ruleID, account}
-	c := e.counts[k]
-	if c == nil {
-		c = &recommendation.RuleCount{RuleID: k.rule, AccountID: k.account}
-		e.counts[k] = c
-	}
-	c.Evaluated++
-	switch outcome {
-	case recommendation.True:
-		c.True++
-	case recommendation.False:
-		c.False++
-	case recommendation.Unknown, recommendation.Gone, recommendation.Off:
-		c.Unknown++
-		e.settled.Unknown++
-	}
-	for _, m := range missing {
-		c.Miss(m, 1)
-	}
 }
 
 // settle hands the kept findings to the rows.

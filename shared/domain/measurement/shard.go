@@ -23,8 +23,8 @@ type ShardDays struct {
 	UIDs        []string // the native ids of the wanted resources
 }
 
-// ReadShard replaces what out holds by the measurements of the wanted resources of a shard, and their confirmed
-// metrics. It takes a round trip per megabyte of the shard. After an error, out holds a part of them.
+// ReadShard reads the measurements and the confirmed metrics of the wanted resources of a shard into out, and removes
+// the former ones. It takes a round trip per megabyte of the shard. After an error, out holds a part of them.
 func (s *Store) ReadShard(ctx context.Context, org string, of ShardDays, out *Shard) error {
 	q := table.Query{PK: PKs(org)[of.Shard], From: accountPrefix, To: accountPrefix + "~", Limit: perPage}
 	out.reset(of.UIDs)

@@ -8,8 +8,8 @@ import (
 	"lamplighter.dev/shared/engine/table"
 )
 
-// Use is what is known of the use of a resource: its confirmed metrics, and its measurements. Those of a resource of a
-// Shard are in the shard. Use reads them from there.
+// Use is the known use of a resource: its confirmed metrics and its measurements. The measurements of a resource of a
+// Shard stay in the shard, and are valid until it is read anew.
 type Use struct {
 	Confirmed Confirmed
 	History   History // of a resource that was read alone
@@ -18,9 +18,9 @@ type Use struct {
 	first int32 // the first of its measures in the shard, or none
 }
 
-// Shard is what is known of the use of resources of a shard. It holds few large slices: a map for each resource,
-// measure and day would take ten times the memory. It is reused: Store.ReadShard replaces what it holds. One goroutine
-// uses it.
+// Shard is the known use of resources of a shard. It holds a few large slices: a map for each resource, measure and day
+// would take several times the memory and the time. It is reused: Store.ReadShard removes the former resources. One
+// goroutine uses it.
 type Shard struct {
 	resources map[string]*resource // the wanted ones, by native id
 	measures  []cloud.Measure
@@ -56,7 +56,7 @@ type seriesDay struct {
 	there uint32 // bit n: hour n has a value
 }
 
-// reset removes what the shard holds, and keeps its memory for the measurements of the given resources.
+// reset removes all measurements, and keeps their memory for those of the given resources.
 func (s *Shard) reset(uids []string) {
 	s.series, s.days, s.names, s.dates = s.series[:0], s.days[:0], s.names[:0], s.dates[:0]
 	s.resources = make(map[string]*resource, len(uids))
@@ -67,7 +67,7 @@ func (s *Shard) reset(uids []string) {
 	}
 }
 
-// Of returns what is known of a resource.
+// Of returns the known use of a resource.
 func (s *Shard) Of(uid string) Use {
 	r := s.resources[uid]
 	if r == nil {

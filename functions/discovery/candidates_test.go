@@ -44,10 +44,11 @@ func (s *fixture) confirmations(all []inventory.Resource) map[string]measurement
 	out := map[string]measurement.Confirmed{}
 	now := s.clk.Now()
 	for _, r := range all {
-		shard, err := measurement.New(s.Platform).ReadShard(s.ctx, org, measurement.ShardDays{
+		var shard measurement.Shard
+		s.Must(measurement.New(s.Platform).ReadShard(s.ctx, org, measurement.ShardDays{
 			Shard: table.ShardOf(r.UID, measurement.Shards), From: now.AddDate(0, 0, -14), Until: now,
-		})
-		s.Must(err)
+			UIDs: []string{r.UID},
+		}, &shard))
 		if c := shard.Of(r.UID).Confirmed; c.UID != "" {
 			out[r.UID] = c
 		}

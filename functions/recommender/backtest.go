@@ -85,12 +85,9 @@ func (r *planRun) backtest(rec *record, stored []byte) error {
 // measuredUsage returns the measurements of a resource, and notes the first measured day.
 func (r *planRun) measuredUsage(uid string) measurement.Use {
 	use := r.usage(uid)
-	for _, days := range use.History {
-		for day := range days {
-			if first := &r.plan.Backtest.Measured; *first == "" || day < *first {
-				*first = day
-			}
-		}
+	day, first := use.FirstDay(), &r.plan.Backtest.Measured
+	if *first == "" || day != "" && day < *first {
+		*first = day
 	}
 	return use
 }

@@ -49,10 +49,13 @@ func benchmarkInstance(b *testing.B, history measurement.History) {
 		DiscoveredAt: s.now.AddDate(0, 0, -100), CreatedAt: s.now.AddDate(0, 0, -100),
 	})
 	b.ReportAllocs()
+	n, cpu := 0, processorTime(b)
 	for b.Loop() {
 		e.findings = e.findings[:0]
 		f.Must(e.evaluateItem(it))
+		n++
 	}
+	b.ReportMetric(float64((processorTime(b)-cpu).Nanoseconds())/1e3/float64(n), "cpu-us/op")
 	b.ReportMetric(float64(len(e.evaluators["aws-ec2"].rules)), "rules")
 	b.ReportMetric(float64(len(e.findings)), "findings")
 }

@@ -53,6 +53,9 @@ func environmentOf(tagSets ...map[string]string) string {
 
 // environmentNamed returns the environment that a tag's value names, or "".
 func environmentNamed(value string) string {
+	if env := environmentWords[value]; env != "" || value == "" {
+		return env // one word
+	}
 	named := ""
 	words := strings.FieldsFunc(strings.ToLower(value), func(r rune) bool { return (r < 'a' || r > 'z') && r < 128 })
 	for _, word := range words {
@@ -69,14 +72,9 @@ func environmentNamed(value string) string {
 // lowerTags returns tags with their keys trimmed and in lower case, as the fact tags has them. Of keys that become
 // equal, the value of the first in order stays.
 func lowerTags(tagSets ...map[string]string) map[string]string {
-	out := map[string]string{}
-	for _, tags := range tagSets {
-		for _, key := range slices.Sorted(maps.Keys(tags)) {
-			lower := strings.ToLower(strings.TrimSpace(key))
-			if _, there := out[lower]; !there {
-				out[lower] = tags[key]
-			}
-		}
+	out := lowerDistinct(tagSets[0])
+	for _, tags := range tagSets[1:] {
+		addLower(out, tags)
 	}
 	return out
 }
@@ -89,3 +87,28 @@ func (s *subject) code() *recommendation.Code {
 	}
 	return &recommendation.Code{Tool: owner.Tool, Name: owner.Name, Part: owner.Part}
 }
+
+// lowerDistinct returns one set of tags as lowerTags does. Only keys that become equal must be put into order.
+func lowerDistinct(tags map[string]string) map[string]string {
+	out := make(map[string]string, len(tags))
+	for key, value := range tags {
+		out[lowerKey(key)] = value
+	}
+	if len(out) < len(tags) {
+		clear(out)
+		addLower(out, tags)
+	}
+	return out
+}
+
+// addLower adds tags whose keys are not there yet.
+func addLower(out, tags map[string]string) {
+	for _, key := range slices.Sorted(maps.Keys(tags)) {
+		lower := lowerKey(key)
+		if _, there := out[lower]; !there {
+			out[lower] = tags[key]
+		}
+	}
+}
+
+func lowerKey(key string) string { return strings.ToLower(strings.TrimSpace(key)) }

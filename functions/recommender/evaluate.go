@@ -2,35 +2,15 @@ package recommender
 
 import (
 	"fmt"
-	"hash/fnv"
 	"slices"
 	"strings"
 	"time"
 
 	"lamplighter.dev/shared/cloud"
-	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/measurement"
 	"lamplighter.dev/shared/domain/recommendation"
 	"lamplighter.dev/shared/domain/rule/condition"
 )
-
-// record is the stored record of a resource, without its facts: package condition reads them. Content is a hash of
-// them.
-type record struct {
-	inventory.Resource
-	Content content `json:"facts"`
-}
-
-// content is a hash of a JSON value.
-type content uint32
-
-// UnmarshalJSON hashes the value.
-func (c *content) UnmarshalJSON(b []byte) error {
-	h := fnv.New32a()
-	_, _ = h.Write(b) // never fails
-	*c = content(h.Sum32())
-	return nil
-}
 
 // youngest is the age below which rules about money skip a resource.
 const youngest = 7 * day
@@ -117,7 +97,7 @@ func (e *evaluator) begin(r *record, stored []byte, usage func(string) measureme
 	}
 	e.subject.Metrics.Reset(s)
 	for _, d := range e.derived {
-		if s.facts.Known(d.fact) && d.fact != "tags" {
+		if d.fact != "tags" && s.facts.Known(d.fact) {
 			continue
 		}
 		if v, why := d.derive(s); why == "" {
@@ -129,23 +109,37 @@ func (e *evaluator) begin(r *record, stored []byte, usage func(string) measureme
 	return s, nil
 }
 
-// evaluate returns the finding of a rule for the subject. The missing facts of an unknown one hold until the next call.
-func (e *evaluator) evaluate(r *compiledRule, s *subject, content content) (recommendation.Finding, error) {
-	f := newFinding(r, s, content)
+// decided is the outcome of a rule's condition for the subject. The missing facts hold until the next decision.
+type decided struct {
+	*compiledRule
+	as      *setting
+	outcome recommendation.Outcome
+	missing []recommendation.Missing
+}
+
+// decideRule decides the condition of a rule.
+func (e *evaluator) decideRule(r *compiledRule, s *subject) (decided, error) {
 	as, err := e.settingOf(r, s)
 	if err != nil {
-		return f, err
+		return decided{}, err
 	}
-	if f.Outcome, f.Missing = e.decide(r, as); f.Outcome != recommendation.True {
-		return f, nil
+	outcome, missing := e.decide(r, as)
+	return decided{r, as, outcome, missing}, nil
+}
+
+// complete returns the finding of a rule whose condition is decided. A true one gets its saving and its evidence.
+func (e *evaluator) complete(d *decided, s *subject, content content) recommendation.Finding {
+	f := newFinding(d.compiledRule, s, content)
+	if f.Outcome, f.Missing = d.outcome, d.missing; f.Outcome != recommendation.True {
+		return f
 	}
-	if e.verify(r, as, s, &f); f.Outcome == recommendation.True {
-		e.explain(r, as, s, &f)
+	if e.verify(d.compiledRule, d.as, s, &f); f.Outcome == recommendation.True {
+		e.explain(d.compiledRule, d.as, s, &f)
 	}
 	if s.fine {
 		e.readFine(s, false)
 	}
-	return f, nil
+	return f
 }
 
 // isTrue reports whether the condition of a rule is true.

@@ -53,6 +53,7 @@ type planRun struct {
 	found   [2]planFinding          // of the rule under evaluation
 
 	usage      func(uid string) measurement.Use
+	measured   measurement.Shard // of the records under evaluation
 	historyErr error
 }
 
@@ -138,6 +139,7 @@ func (r *planRun) run(ctx context.Context) ([]recommendation.RulePlanResult, err
 		err := r.eachGroup(ctx, r.org, shard, func(measured int, records []table.Item) error {
 			r.usage = r.shardUsage(ctx, shardOfHistory{
 				org: r.org, shard: measured, end: r.in.end, days: backtestedDays, records: records,
+				into: &r.measured,
 			}, &r.historyErr)
 			for _, it := range records {
 				if err := r.evaluate(it); err != nil {
@@ -158,7 +160,7 @@ func (r *planRun) run(ctx context.Context) ([]recommendation.RulePlanResult, err
 
 // evaluate evaluates the changed rules for one stored record.
 func (r *planRun) evaluate(it table.Item) error {
-	rec, err := table.Decode[record](it)
+	rec, err := readRecord(it)
 	if err != nil || rec.isTerminated() || rec.Status == cloud.Pending ||
 		!recommendation.CoversType(r.plan.Types, rec.Type) {
 		return err

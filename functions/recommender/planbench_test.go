@@ -37,7 +37,9 @@ func BenchmarkPlanOfHundredRules(b *testing.B) {
 	f.Workflow = apitest.Idle{}
 	s := recommendation.New(f.Platform)
 	base := apitest.Value(s.ReadRules(f.In(org), org))(f)
+	n, cpu := 0, processorTime(b)
 	for b.Loop() {
+		n++
 		p := apitest.Value(s.StartRulePlan(f.In(org), f.Platform, org, base.ChangeTo(&d, false), "a"))(f)
 		f.runTask("evaluate", recommendation.RefreshInput{Org: org, JobID: p.ID, Plan: true})
 		p = apitest.Value(s.ReadRulePlan(f.In(org), org, p.ID))(f)
@@ -46,4 +48,5 @@ func BenchmarkPlanOfHundredRules(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(len(d.Rules)), "rules")
+	b.ReportMetric((processorTime(b)-cpu).Seconds()/float64(n), "cpu-s/op")
 }

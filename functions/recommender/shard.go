@@ -42,11 +42,9 @@ type evaluation struct {
 
 	account    string // of the resource under evaluation
 	usage      func(uid string) measurement.Use
+	measured   measurement.Shard // of the records under evaluation
 	historyErr error
 }
-
-// countKey identifies a count: a rule and an account.
-type countKey struct{ rule, account string }
 
 // evaluateShard evaluates all resources of a shard of records, and records that it did.
 func (e *evaluation) evaluateShard(ctx context.Context, shard int) error {
@@ -56,7 +54,7 @@ func (e *evaluation) evaluateShard(ctx context.Context, shard int) error {
 	}
 	err := e.eachGroup(ctx, e.org, shard, func(measured int, records []table.Item) error {
 		e.usage = e.shardUsage(ctx, shardOfHistory{
-			org: e.org, shard: measured, end: e.in.end, days: measuredDays, records: records,
+			org: e.org, shard: measured, end: e.in.end, days: measuredDays, records: records, into: &e.measured,
 		}, &e.historyErr)
 		return e.evaluateItems(ctx, records)
 	})
@@ -97,15 +95,6 @@ func (e *evaluation) evaluatePart(ctx context.Context, part int) error {
 	return e.writeCounts(ctx, part)
 }
 
-// writeCounts stores the counts of a part by rule and account.
-func (e *evaluation) writeCounts(ctx context.Context, part int) error {
-	counts := make([]recommendation.RuleCount, 0, len(e.counts))
-	for _, c := range e.counts {
-		counts = append(counts, *c)
-	}
-	return e.rows.WriteCounts(ctx, e.org, part, counts)
-}
-
 // shardOfHistory names the measurements of a shard on the days before end.
 type shardOfHistory struct {
 	org   string
@@ -113,27 +102,28 @@ type shardOfHistory struct {
 	end   time.Time
 	days  int
 
-	records []table.Item // of the resources whose measurements are read
+	records []table.Item       // of the resources whose measurements are read
+	into    *measurement.Shard // its memory is used again
 }
 
 // shardUsage returns a function that returns the measurements of a resource of the records. It reads the shard of
-// measurements when it is first called, and keeps an error in failed.
+// measurements when it is first called, and keeps an error in failed. The measurements are valid until another function
+// of the same of.into is called.
 func (w *worker) shardUsage(ctx context.Context, of shardOfHistory, failed *error) func(uid string) measurement.Use {
-	var all measurement.Shard
 	read := false
 	return func(uid string) measurement.Use {
 		if !read {
 			read = true
-			uids := make(map[string]bool, len(of.records))
-			for _, it := range of.records {
-				uids[it.SK] = true
+			uids := make([]string, len(of.records))
+			for i, it := range of.records {
+				uids[i] = it.SK
 			}
-			all, *failed = w.measurements.ReadShard(ctx, of.org, measurement.ShardDays{
+			*failed = w.measurements.ReadShard(ctx, of.org, measurement.ShardDays{
 				Shard: of.shard, From: of.end.AddDate(0, 0, -of.days), Until: of.end.AddDate(0, 0, -1),
-				Only: func(uid string) bool { return uids[uid] },
-			})
+				UIDs: uids,
+			}, of.into)
 		}
-		return all.Of(uid)
+		return of.into.Of(uid)
 	}
 }
 
@@ -157,7 +147,7 @@ func (e *evaluation) evaluateItems(ctx context.Context, items []table.Item) erro
 
 // evaluateItem evaluates the rules of one record, and keeps the findings that may change a row.
 func (e *evaluation) evaluateItem(it table.Item) error {
-	r, err := table.Decode[record](it)
+	r, err := readRecord(it)
 	if err != nil || r.isTerminated() || r.Status == cloud.Pending {
 		return err
 	}
@@ -192,11 +182,16 @@ func (e *evaluation) evaluateRules(of *evaluator, s *subject, content content) e
 		if e.stateOnly && !rule.isState() {
 			continue
 		}
-		f, err := of.evaluate(rule, s, content)
+		d, err := of.decideRule(rule, s)
 		if err != nil {
 			return err
 		}
-		e.keep(f, known)
+		if d.outcome != recommendation.True && !opined && !mayChange(d.outcome, rule.ID, known) {
+			e.count(rule.ID, s.CloudAccountID, d.outcome, d.missing) // most are so
+			continue
+		}
+		f := of.complete(&d, s, content)
+		e.keep(&f, known)
 		if opined {
 			if err = e.keepOurs(of, rule, s, &f); err != nil {
 				return err
@@ -240,45 +235,6 @@ func (e *evaluation) evaluatorOf(kind string) (*evaluator, error) {
 		e.evaluators[kind] = of
 	}
 	return of, err
-}
-
-// keep counts a finding, and keeps it if it may change a row. known are the rules with a row that a false condition may
-// change. An unknown condition changes none.
-func (e *evaluation) keep(f recommendation.Finding, known []string) {
-	e.count(&f)
-	keeps := f.Outcome == recommendation.True
-	for _, id := range known {
-		keeps = keeps || f.Outcome != recommendation.Unknown && id == f.RuleID
-	}
-	if keeps {
-		e.findings = append(e.findings, f)
-	}
-}
-
-// count counts the outcome of a finding. A rule that is off for the resource was not evaluated.
-func (e *evaluation) count(f *recommendation.Finding) {
-	if f.Outcome == recommendation.Off {
-		return
-	}
-	k := countKey{f.RuleID, f.Resource.CloudAccountID}
-	c := e.counts[k]
-	if c == nil {
-		c = &recommendation.RuleCount{RuleID: k.rule, AccountID: k.account}
-		e.counts[k] = c
-	}
-	c.Evaluated++
-	switch f.Outcome {
-	case recommendation.True:
-		c.True++
-	case recommendation.False:
-		c.False++
-	case recommendation.Unknown, recommendation.Gone, recommendation.Off, recommendation.Booked:
-		c.Unknown++
-		e.settled.Unknown++
-	}
-	for _, m := range f.Missing {
-		c.Miss(m, 1)
-	}
 }
 
 // settle hands the kept findings to the rows.

@@ -94,9 +94,7 @@ func (s *subject) measurements() *measurement.Recent {
 	recent.Reset(s.end)
 	use := s.usage(s.UID)
 	s.confirmation = use.Confirmed
-	for m, days := range use.History {
-		recent.AddDays(m, days, s.dateOf)
-	}
+	use.AddTo(recent, s.dateOf)
 	return recent
 }
 

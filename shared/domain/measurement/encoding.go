@@ -3,10 +3,8 @@ package measurement
 import (
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"math"
 
-	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/foundation/packing"
 )
 
@@ -64,31 +62,15 @@ func encode(all []Series) []byte {
 
 // decode decodes the output of encode.
 func decode(z []byte) ([]Series, error) {
-	b, err := decompressor.Unpack(z)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errSeries, err)
+	var b block
+	if err := b.unpack(z); err != nil {
+		return nil, err
 	}
-	r := &reader{b: b}
-	names := make([]string, r.count(1))
-	for i := range names {
-		names[i] = string(r.take(r.uint()))
-	}
-	all, there := make([]Series, r.count(5)), []uint64(nil)
-	for i := range all {
-		name := func() string {
-			if n := r.uint(); n < uint64(len(names)) {
-				return names[n]
-			}
-			r.bad = true
-			return ""
-		}
-		all[i].UID = name()
-		all[i].Measure = cloud.Measure{Namespace: name(), Metric: name(), Statistic: name()}
-		there = append(there, r.uint())
-	}
-	r.values(all, there)
-	if r.bad {
-		return nil, errSeries
+	all := make([]Series, len(b.series))
+	for i := range b.series {
+		one := &b.series[i]
+		all[i] = Series{UID: string(b.names[one.uid]), Measure: b.measure(one)}
+		expand(&all[i].Hours, one.there, b.values(one, nil))
 	}
 	return all, nil
 }
@@ -127,30 +109,4 @@ func (r *reader) take(n uint64) []byte {
 	out := r.b[:n]
 	r.b = r.b[n:]
 	return out
-}
-
-// values reads the values of the hours that the bits in there mark.
-func (r *reader) values(all []Series, there []uint64) {
-	total := 0
-	for i := range all {
-		for h := range all[i].Hours {
-			total += int(there[i] >> h & 1) //nolint:gosec // 0 or 1
-		}
-	}
-	if r.bad || len(r.b) != 4*total {
-		r.bad = true
-		return
-	}
-	n := 0
-	for i := range all {
-		for h := range all[i].Hours {
-			if there[i]>>h&1 == 0 {
-				all[i].Hours[h] = float32(math.NaN())
-				continue
-			}
-			v := uint32(r.b[n])<<24 | uint32(r.b[total+n])<<16 | uint32(r.b[2*total+n])<<8 | uint32(r.b[3*total+n])
-			all[i].Hours[h] = math.Float32frombits(v)
-			n++
-		}
-	}
 }

@@ -1,6 +1,8 @@
 package measurement
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"testing"
@@ -27,9 +29,22 @@ func TestReadShard_ReturnsTheSameHistoriesAsRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	shard := table.ShardOf("i-7", Shards)
-	got, err := s.ReadShard(ctx, org, ShardDays{Shard: shard, From: from, Until: until})
-	if err != nil || len(got.Histories) == 0 {
-		t.Fatalf("%d histories, %v", len(got.Histories), err)
+	var uids []string
+	for i := range 200 {
+		if i%5 != 0 { // the others are not wanted
+			uids = append(uids, fmt.Sprint("i-", i))
+		}
+	}
+	var got Shard
+	for _, some := range [][]string{{"i-0", "i-5"}, uids} { // the memory of the first is used again
+		if err := s.ReadShard(ctx, org, ShardDays{
+			Shard: shard, From: from, Until: until, UIDs: some,
+		}, &got); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(got.days) == 0 {
+		t.Fatal("no resource is measured")
 	}
 	for i := range 200 {
 		uid := fmt.Sprint("i-", i)
@@ -37,11 +52,54 @@ func TestReadShard_ReturnsTheSameHistoriesAsRead(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if table.ShardOf(uid, Shards) != shard {
-			want = nil
+		if table.ShardOf(uid, Shards) != shard || i%5 == 0 {
+			want = History{}
 		}
-		if !reflect.DeepEqual(got.Histories[uid], want) {
-			t.Errorf("%s: %d days; want %d", uid, len(got.Histories[uid][cpu]), len(want[cpu]))
+		use := got.Of(uid)
+		if h := historyOf(&use); !reflect.DeepEqual(h, want) {
+			t.Errorf("%s: %d days; want %d", uid, len(h[cpu]), len(want[cpu]))
+		}
+	}
+}
+
+// historyOf returns the measurements of a resource that a shard holds.
+func historyOf(u *Use) History {
+	h := History{}
+	for at := u.first; at != none; at = u.shard.series[at].next {
+		days := map[string][hours]float32{}
+		for n := u.shard.series[at].first; n != none; n = u.shard.days[n].next {
+			var values [hours]float32
+			d := &u.shard.days[n]
+			expand(&values, d.there, u.shard.values[d.item][d.at:])
+			days[u.shard.names[d.item]] = values
+		}
+		h[u.shard.measures[u.shard.series[at].measure]] = days
+	}
+	return h
+}
+
+func TestBlock_ReadsEachFormOfAnItem(t *testing.T) {
+	want := NewSeries("i-1", cpu, midnight, points(midnight, func(h int) float64 { return float64(h) }))
+	z, err := json.Marshal(encode([]Series{want}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b block
+	for name, data := range map[string]string{
+		"as the product writes it": `{"z":` + string(z) + `}`,
+		"with white space":         `{ "z": ` + string(z) + ` }`,
+		"with another member":      `{"z":` + string(z) + `,"a":"b"}`,
+		"with an escape":           `{"z":"` + fmt.Sprintf(`\u%04x`, z[1]) + string(z[2:]) + `}`,
+	} {
+		err := b.read(table.Item{Data: []byte(data)})
+		if err != nil || len(b.series) != 1 || !b.isOf(&b.series[0], cpu) {
+			t.Errorf("%s: %d series, %v", name, len(b.series), err)
+		}
+	}
+	for name, data := range map[string]string{"no base64": `{"z":"?"}`, "cut off": `{"z":` + string(z)} {
+		var damage *table.DamageError
+		if err := b.read(table.Item{Data: []byte(data)}); !errors.As(err, &damage) {
+			t.Errorf("%s: %v; want that the item is damaged", name, err)
 		}
 	}
 }

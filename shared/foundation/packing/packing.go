@@ -50,7 +50,10 @@ type Unpacker struct {
 }
 
 // Unpack returns the decompressed form of b.
-func (u *Unpacker) Unpack(b []byte) ([]byte, error) {
+func (u *Unpacker) Unpack(b []byte) ([]byte, error) { return u.Append(nil, b) }
+
+// Append appends the decompressed form of b to the given slice, which may be nil.
+func (u *Unpacker) Append(to, b []byte) ([]byte, error) {
 	u.once.Do(func() {
 		u.z, u.err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true),
 			zstd.WithDecoderMaxMemory(u.Max))
@@ -58,5 +61,5 @@ func (u *Unpacker) Unpack(b []byte) ([]byte, error) {
 	if u.err != nil {
 		return nil, fmt.Errorf("make an unpacker: %w", u.err)
 	}
-	return u.z.DecodeAll(b, nil)
+	return u.z.DecodeAll(b, to)
 }

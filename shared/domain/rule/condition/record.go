@@ -40,6 +40,25 @@ func (f *Facts) ReadFacts(object []byte) error {
 	return nil
 }
 
+// EachMember calls f with each member of a JSON object: its key and the JSON of its value. Both are valid until f
+// returns. A key with escapes is an error, as malformed JSON is.
+func EachMember(object []byte, f func(key, value []byte)) error {
+	s := &scanner{b: object}
+	escaped := false
+	s.object(func(key []byte) {
+		escaped = escaped || len(key) > 0 && len(s.buf) > 0 && &key[0] == &s.buf[0]
+		s.peek()
+		start := s.at
+		if s.skip(); !escaped && !s.bad {
+			f(key, s.b[start:s.at])
+		}
+	})
+	if s.bad || escaped || s.peek() != 0 {
+		return fmt.Errorf("read an object of %d bytes: %w", len(object), errJSON)
+	}
+	return nil
+}
+
 // readMember reads a member of a record. A value in the member "facts" has precedence.
 func (f *Facts) readMember(s *scanner, key string) {
 	switch key {

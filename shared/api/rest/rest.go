@@ -46,6 +46,10 @@ type Op struct {
 	// member of data with a secret that is shown once: a repeat with an Idempotency-Key gets it empty
 	ShownOnce string
 
+	// Console marks the pages and files of the web console, which clients leave out. A slash at the end of the path is
+	// ignored, because people type it.
+	Console bool
+
 	Deprecated bool
 	Status     int   // of success; 0 means 200
 	Statuses   []int // documented failures, in addition to those that follow from the declaration

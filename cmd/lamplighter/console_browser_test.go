@@ -3,6 +3,10 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -95,6 +99,7 @@ func TestConsole_InChromium(t *testing.T) {
 	c.stopsAResource()
 	c.keepsTheStateInTheAddress()
 	c.signsOut()
+	c.worksBelowAStage(password)
 	c.want("reports of the Content-Security-Policy", `sessionStorage.getItem('violations') || ''`, "")
 }
 
@@ -187,4 +192,24 @@ func (c *consoleInBrowser) signsOut() {
 	c.tab.Evaluate(button("Sign out") + `.click()`)
 	c.until(find("input[name=email]"))
 	c.open("/console/resources", "input[name=email]")
+}
+
+// worksBelowAStage opens the console where API Gateway serves it without a domain: below a prefix that the service
+// does not know.
+func (c *consoleInBrowser) worksBelowAStage(password string) {
+	c.Helper()
+	target, err := url.Parse(c.base)
+	if err != nil {
+		c.Fatal(err)
+	}
+	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }}
+	srv := httptest.NewServer(http.StripPrefix("/prod", proxy))
+	c.Cleanup(srv.Close)
+	below := &consoleInBrowser{c.T, c.tab, srv.URL + "/prod"}
+	below.open("/console/resources?status=stopped", "input[name=email]")
+	below.signIn(local.DemoEmail, password)
+	below.until(find(".row:not(.ghost)"))
+	below.tab.Evaluate(`document.querySelector('.row .name a').click()`)
+	below.until(find(".list"))
+	below.want("the path of a resource", `location.pathname.startsWith('/prod/console/resources/res_')`, true)
 }

@@ -179,6 +179,7 @@ func TestFiles_OfAnotherVersionAreNotFound(t *testing.T) {
 	h := newConsole()
 	for _, at := range []string{
 		"/console/v/0000000000000000/lamp.svg", "/console/v/0000000000000000/screens/overview.js",
+		"/console/v", "/console/v/", "/console/v/0000000000000000", "/console/v/0000000000000000/",
 		"/console/v/../lamp.svg", "/console/v/0000000000000000/..%2findex.html",
 	} {
 		if w := get(h, at, "*/*"); w.Code != http.StatusNotFound || strings.Contains(w.Header().Get("Cache-Control"),

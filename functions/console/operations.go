@@ -46,13 +46,14 @@ func Operations(p *platform.Platform) *rest.Group {
 		Description: "302 to the console if the header Accept has text/html, as that of a browser; else 200 with " +
 			"the addresses.",
 	}, s.getStart)
-	rest.Handle(g, pageOp("getConsole", Path), func(ctx context.Context, _ *noInput) (rest.Raw, error) {
+	notFound := []int{http.StatusNotFound}
+	rest.Handle(g, pageOp("getConsole", Path, nil), func(ctx context.Context, _ *noInput) (rest.Raw, error) {
 		return s.page(ctx), nil
 	})
-	rest.Handle(g, pageOp("getConsoleScreen", Path+"/{screen}"),
-		func(ctx context.Context, _ *screenInput) (rest.Raw, error) { return s.page(ctx), nil })
-	rest.Handle(g, pageOp("getConsoleRecord", Path+"/{screen}/{recordID}"),
-		func(ctx context.Context, _ *recordInput) (rest.Raw, error) { return s.page(ctx), nil })
+	rest.Handle(g, pageOp("getConsoleScreen", Path+"/{screen}", notFound),
+		func(ctx context.Context, in *screenInput) (rest.Raw, error) { return s.screen(ctx, in.Screen) })
+	rest.Handle(g, pageOp("getConsoleRecord", Path+"/{screen}/{recordID}", notFound),
+		func(ctx context.Context, in *recordInput) (rest.Raw, error) { return s.screen(ctx, in.Screen) })
 	rest.Handle(g, fileOp("getConsoleFile", "{file}"), func(_ context.Context, in *fileInput) (rest.Raw, error) {
 		return s.file(in.Version, in.File)
 	})
@@ -81,10 +82,11 @@ type fileInput struct {
 }
 
 // pageOp declares an operation that returns the page. The page reads the screen and the record from its address.
-func pageOp(id, path string) rest.Op {
+func pageOp(id, path string, statuses []int) rest.Op {
 	return rest.Op{
 		ID: id, Method: http.MethodGet, Path: path, Public: true, Console: true, Produces: htmlpage.ContentType,
 		Summary: "Show the console", Description: "The same page for each screen; it needs no sign-in itself.",
+		Statuses: statuses,
 	}
 }
 
@@ -141,6 +143,17 @@ func (s *service) prefix() string {
 func (s *service) page(ctx context.Context) rest.Raw {
 	a := s.assets()
 	return newAnswer("text/html; charset=utf-8", revalidate, []byte(a.pageAt(rest.RequestPath(ctx))))
+}
+
+// filesFolder is the folder of the files of all versions, so it is the name of no screen.
+const filesFolder = "v"
+
+// screen returns the page for a screen. Its name is not checked, because the page knows its screens.
+func (s *service) screen(ctx context.Context, name string) (rest.Raw, error) {
+	if name == filesFolder {
+		return rest.Raw{}, fault.New(fault.NotFound, "%s/%s has files and no page: open %[1]s", Path, filesFolder)
+	}
+	return s.page(ctx), nil
 }
 
 // file returns a file of the current version.

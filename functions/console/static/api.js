@@ -7,7 +7,7 @@ export const apiBase = new URL("../../../", import.meta.url);
 export const fileBase = new URL("./", import.meta.url).href;
 export const consolePath = apiBase.pathname + "console";
 
-export const session = signal(undefined); // undefined: not known yet; null: signed out; else { user, tenants, token, policies }
+export const session = signal(undefined); // undefined: unknown; null: signed out; else { user, tenants, token, org, policies }
 export const minute = signal({ at: 0, used: 0 }); // requests of this tab in the clock minute
 export const offline = signal(false);
 export const pausedUntil = signal(0); // time in ms at which requests resume; 0: they are not paused
@@ -157,23 +157,29 @@ function end() {
   session.value = null;
 }
 
+// organizationOf returns the ID of the organization in which an access token works.
+const organizationOf = (token) => JSON.parse(atob(token.split(".")[1].replaceAll("-", "+").replaceAll("_", "/"))).org;
+
+// begin uses new tokens. A new user, and an organization that another tab has chosen, have other data and policies.
 async function begin(d) {
   if (!d.user) return end();
-  const before = session.value;
-  session.value = { user: d.user, tenants: d.tenants, token: d.accessToken, policies: before?.policies };
-  if (before?.policies && before.user.id === d.user.id) return undefined;
-  const all = await get("permissions");
+  const before = session.value, org = organizationOf(d.accessToken), same = before?.user.id === d.user.id && before.org === org;
+  if (!same) answers.clear();
+  session.value = { user: d.user, tenants: d.tenants, token: d.accessToken, org, policies: same ? before.policies : undefined };
+  if (session.value.policies) return undefined;
+  const all = await call("GET", "permissions", {}, 1); // a refusal must not begin a refresh, which would wait for this one
   session.value = { ...session.value, policies: new Set(all.map((p) => p.policy)) };
   return undefined;
 }
 
 // refresh gets a new access token. A page that is reloaded during its refresh has spent the refresh token without seeing
 // the answer; half a second later the cookie is the new one.
+const refreshLock = "lamplighter-refresh";
 let refreshing;
 export function refresh() {
   const renew = () => call("POST", "auth/refresh", { body: {} });
   refreshing ||= navigator.locks
-    .request("lamplighter-refresh", async () => {
+    .request(refreshLock, async () => {
       try {
         return await renew().catch(async (e) => {
           if (e.status !== 401) throw e;
@@ -190,6 +196,11 @@ export function refresh() {
       refreshing = undefined;
     });
   return refreshing;
+}
+
+// moveTo moves the session to another organization of the user.
+export async function moveTo(tenantID) {
+  await begin(await navigator.locks.request(refreshLock, () => call("POST", "auth/refresh", { body: { tenantID } })));
 }
 
 export const signIn = async (fields) => begin(await call("POST", "auth/login", { body: fields }));

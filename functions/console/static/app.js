@@ -1,7 +1,7 @@
 // The shell: who is signed in, the navigation, and the screen of the address.
 import { html, render, signal, useEffect, useRef, useState } from "./vendor.js";
-import { apiBase, can, minute, offline, pausedUntil, refresh, session, signIn, signOut } from "./api.js";
-import { dismiss, Fault, go, Icon, linkTo, Logo, Popup, route, toasts } from "./parts.js";
+import { apiBase, can, minute, moveTo, offline, pausedUntil, refresh, session, signIn, signOut } from "./api.js";
+import { dismiss, Fault, go, Icon, linkTo, Logo, Popup, route, toast, toasts } from "./parts.js";
 import { plural } from "./format.js";
 
 const text = {
@@ -22,6 +22,8 @@ const text = {
   skip: "Skip to content",
   more: "More",
   signOut: "Sign out",
+  organizations: "Organizations",
+  theme: "Theme",
   requests: "This tab's part of the organization's 100 requests a minute",
   system: "Theme of the system",
   light: "Light theme",
@@ -172,7 +174,17 @@ function Links({ here, close }) {
   });
 }
 
-const Options = () => html`${themes.map(
+// moveToTenant shows the organization's data from the start page, because records of the other one have no address here.
+const moveToTenant = (t) => moveTo(t.id).then(
+  () => go(""),
+  (e) => toast(e.message, { bad: true }),
+);
+
+const Tenants = ({ tenants, org }) => tenants.length > 1 && html`<h2>${text.organizations}</h2>${tenants.map((t) => html`<button key=${t.id}
+  class="option" aria-pressed=${String(t.id === org)} onClick=${() => moveToTenant(t)}><span>${t.name}</span>
+    ${t.id === org && html`<${Icon} of="check" />`}</button>`)}<h2>${text.theme}</h2>`;
+
+const Options = () => html`<${Tenants} tenants=${session.value.tenants} org=${session.value.org} />${themes.map(
   ([k, t]) => html`<button key=${k} class="option" aria-pressed=${String(theme.value === k)} onClick=${() => setTheme(k)}>
     <span>${t}</span>${theme.value === k && html`<${Icon} of="check" />`}</button>`,
 )}
@@ -194,7 +206,7 @@ const Toast = ({ of }) => html`<div class=${"toast" + (of.bad ? " bad" : "")}><s
 
 function Shell() {
   const here = found(route.value.split("?")[0])?.screen.id,
-    { user, tenants } = session.value,
+    { user, tenants, org } = session.value,
     name = user.name || user.email;
   const skip = (e) => {
     e.preventDefault();
@@ -204,7 +216,7 @@ function Shell() {
     <nav class="side" aria-label="Pages"><a class="brand" href=${linkTo("")}><${Logo} size="26" /><span>Lamplighter</span></a>
       <div class="links"><${Links} here=${here} /></div>
       <${Popup} side="above" text=${html`<span class="face" aria-hidden="true">${name[0].toUpperCase()}</span><span class="who"><b>${name}
-        </b><small>${tenants[0]?.name}</small></span>`}>${() => html`
+        </b><small>${tenants.find((t) => t.id === org)?.name}</small></span>`}>${() => html`
         <p class="meta">${user.email}</p><p class="meta" title=${text.requests}>${plural(minute.value.used, "request")} in this minute</p>
           <${Options} />`}<//></nav>
     <main id="main">
@@ -226,7 +238,7 @@ function App() {
   useEffect(() => {
     refresh().catch(setError);
   }, []);
-  if (error && !session.value) return html`<main class="signin"><${Fault} error=${error} retry=${() => location.reload()} /></main>`;
+  if (error && !session.value?.policies) return html`<main class="signin"><${Fault} error=${error} retry=${() => location.reload()} /></main>`;
   if (session.value === null) return html`<${SignIn} />`;
   if (!session.value?.policies) return html`<p class="boot"><${Logo} size="40" />Lamplighter</p>`;
   return html`<${Shell} />`;

@@ -12,6 +12,9 @@ const text = {
   against: "against the same days of last month",
   forecast: "Forecast of the month",
   to: "to",
+  noBills: "No bill of this time has arrived.",
+  newOrganization: "No cloud account yet",
+  newNote: "Connect one, and its resources and costs appear here. The API docs describe how, until the console has a screen for it.",
   noForecast: "No forecast yet",
   saved: "Saved by stopping",
   running: "Running now",
@@ -69,8 +72,8 @@ function Tiles({ summary: s, find }) {
     .filter(([k]) => k !== "terminated")
     .reduce((n, [, v]) => n + v, 0);
   return html`<dl class="tiles">
-    <${Tile} name=${text.spent} value=${rounded(s.totalCostUSD)}>${s.incomplete.length > 0 ? text.incomplete : totals && html`<${Delta}
-      now=${totals.costUSD} before=${totals.previousUSD} /> ${text.against}`}<//>
+    <${Tile} name=${text.spent} value=${rounded(s.totalCostUSD)}>${s.incomplete.length > 0 ? text.incomplete : Number(totals?.previousUSD) > 0 &&
+      html`<${Delta} now=${totals.costUSD} before=${totals.previousUSD} /> ${text.against}`}<//>
     <${Tile} name=${text.forecast} value=${rounded(s.forecastUSD?.mean)}>
       ${s.forecastUSD ? `${rounded(s.forecastUSD.low)} ${text.to} ${rounded(s.forecastUSD.high)}` : text.noForecast}<//>
     <${Tile} name=${text.saved} value=${rounded(s.totalSavingsUSD)} kind="lit">${savings && plural(savings.stops, "stop")}<//>
@@ -86,6 +89,7 @@ function softness(d, open) {
 }
 
 function Trend({ of, title, note, dates, open }) {
+  if (Number(of.totalUSD) === 0) return html`<${Card} title=${title}><p class="none">${text.noBills}</p><//>`;
   const points = of.items.map((d) => ({ date: d.date, amount: d.costUSD, soft: softness(d, open) }));
   return html`<${Card} title=${title} note=${note}><${Bars} label=${title} dates=${dates} points=${points} /><//>`;
 }
@@ -139,6 +143,9 @@ function States({ states, acts }) {
       ${text.none}</span>`}</span></li>`}</ul><//>`;
 }
 
+// isNew reports whether an organization has neither resources nor bills. Its amounts of 0 would say nothing.
+const isNew = (s) => s.resourceCount === 0 && [s.totalCostUSD, s.previousUSD].every((v) => Number(v) === 0);
+
 export default function Overview() {
   const summary = useGet(can("reports:read") && "reports/summary"),
     { money: board, state, failed, find } = useWidgets();
@@ -149,6 +156,8 @@ export default function Overview() {
   const budgets = find("budgets")?.budgets,
     anomalies = find("anomalies")?.anomalies,
     teams = find("breakdown")?.breakdown;
+  if (summary.data && isNew(summary.data))
+    return html`<${Page} title=${text.title} /><${Empty} title=${text.newOrganization}><p>${text.newNote}</p><p><code>POST /cloud-accounts</code></p><//>`;
   return html`<${Page} title=${text.title} lead=${summary.data && `${month(summary.data.from)}, ${text.days}`} />
   <div class="body">
     ${can("reports:read") && html`<${Answer} read=${summary}>${(s) => html`<${Tiles} summary=${s} find=${find} />`}<//>`}

@@ -71,9 +71,10 @@ function Tiles({ summary: s, find }) {
   const present = Object.entries(states || {})
     .filter(([k]) => k !== "terminated")
     .reduce((n, [, v]) => n + v, 0);
+  const compared =
+    Number(totals?.previousUSD) > 0 && html`<${Delta} now=${totals.costUSD} before=${totals.previousUSD} /> ${text.against}`;
   return html`<dl class="tiles">
-    <${Tile} name=${text.spent} value=${rounded(s.totalCostUSD)}>${s.incomplete.length > 0 ? text.incomplete : Number(totals?.previousUSD) > 0 &&
-      html`<${Delta} now=${totals.costUSD} before=${totals.previousUSD} /> ${text.against}`}<//>
+    <${Tile} name=${text.spent} value=${rounded(s.totalCostUSD)}>${s.incomplete.length > 0 ? text.incomplete : compared}<//>
     <${Tile} name=${text.forecast} value=${rounded(s.forecastUSD?.mean)}>
       ${s.forecastUSD ? `${rounded(s.forecastUSD.low)} ${text.to} ${rounded(s.forecastUSD.high)}` : text.noForecast}<//>
     <${Tile} name=${text.saved} value=${rounded(s.totalSavingsUSD)} kind="lit">${savings && plural(savings.stops, "stop")}<//>
@@ -157,7 +158,8 @@ export default function Overview() {
     anomalies = find("anomalies")?.anomalies,
     teams = find("breakdown")?.breakdown;
   if (summary.data && isNew(summary.data))
-    return html`<${Page} title=${text.title} /><${Empty} title=${text.newOrganization}><p>${text.newNote}</p><p><code>POST /cloud-accounts</code></p><//>`;
+    return html`<${Page} title=${text.title} /><${Empty} title=${text.newOrganization}>
+      <p>${text.newNote}</p><p><code>POST /cloud-accounts</code></p><//>`;
   return html`<${Page} title=${text.title} lead=${summary.data && `${month(summary.data.from)}, ${text.days}`} />
   <div class="body">
     ${can("reports:read") && html`<${Answer} read=${summary}>${(s) => html`<${Tiles} summary=${s} find=${find} />`}<//>`}

@@ -107,7 +107,8 @@ func inCookie[I any](s *service, h func(context.Context, *I) (sessions.LoggedIn,
 func (s *service) refreshTokenOf(ctx context.Context, in *refreshInput) (token string, signedIn bool, err error) {
 	if !isFromConsole(ctx) {
 		if in.Body.RefreshToken == nil {
-			return "", false, fault.New(fault.Invalid, "refreshToken: it is required; send the newest one of the session")
+			return "", false, fault.New(fault.Invalid,
+				"refreshToken: it is required; send the newest one of the session")
 		}
 		return *in.Body.RefreshToken, true, nil
 	}

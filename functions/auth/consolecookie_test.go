@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -11,8 +12,8 @@ import (
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
-// consolePage is a page of the console in a browser that sends requests to the service. It keeps the cookie of the console, as a browser
-// does.
+// consolePage is a page of the console in a browser that sends requests to the service. It keeps the cookie of the
+// console, as a browser does.
 type consolePage struct {
 	*fixture
 
@@ -27,7 +28,8 @@ func openConsole(t *testing.T, base string) *consolePage {
 	h := newFixture(t).quickly()
 	h.register()
 	h.Settings.BaseURL = base
-	return &consolePage{h, map[string]string{consoleHeader: "1", "Sec-Fetch-Site": "same-origin"}, nil, "127.0.0.1:5000"}
+	headers := map[string]string{consoleHeader: "1", "Sec-Fetch-Site": "same-origin"}
+	return &consolePage{h, headers, nil, "127.0.0.1:5000"}
 }
 
 // send makes a request with the headers, apart from those in without, and takes the cookie of the answer.
@@ -112,7 +114,8 @@ func TestConsole_WithoutACookieNobodyIsSignedInAndThatIsNoError(t *testing.T) {
 		t.Errorf("got %v", in)
 	}
 	tokens := b.fixture.logIn()
-	in = apitest.Data[object](b.send(identity.Caller{}, "/auth/refresh", object{"refreshToken": tokens["refreshToken"]}))
+	body := object{"refreshToken": tokens["refreshToken"]}
+	in = apitest.Data[object](b.send(identity.Caller{}, "/auth/refresh", body))
 	if in["user"] != nil {
 		t.Errorf("the console signs in by a token in the body: %v", in)
 	}
@@ -121,6 +124,7 @@ func TestConsole_WithoutACookieNobodyIsSignedInAndThatIsNoError(t *testing.T) {
 
 // Requests that another site can make a browser send, with the cookie or without.
 func TestConsole_RefusesEveryOriginButItsOwn(t *testing.T) {
+	const own, evil = "https://api.example.com", "https://evil.example"
 	for name, c := range map[string]struct {
 		headers map[string]string
 		status  int
@@ -136,8 +140,8 @@ func TestConsole_RefusesEveryOriginButItsOwn(t *testing.T) {
 		"its page on another port":        {map[string]string{"Origin": "https://api.example.com:8443"}, 403},
 		"its page without an origin":      {map[string]string{"Origin": "null"}, 403},
 		"neither header":                  {nil, 403},
-		"a foreign site with our Origin":  {map[string]string{"Sec-Fetch-Site": "cross-site", "Origin": "https://api.example.com"}, 403},
-		"our site with a foreign Origin":  {map[string]string{"Sec-Fetch-Site": "same-origin", "Origin": "https://evil.example"}, 200},
+		"a foreign site with our Origin":  {map[string]string{"Sec-Fetch-Site": "cross-site", "Origin": own}, 403},
+		"our site with a foreign Origin":  {map[string]string{"Sec-Fetch-Site": "same-origin", "Origin": evil}, 200},
 		"a foreign suffix of our address": {map[string]string{"Origin": "https://api.example.com.evil.example"}, 403},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -145,9 +149,7 @@ func TestConsole_RefusesEveryOriginButItsOwn(t *testing.T) {
 			in := b.logIn()
 			before := b.cookie.Value
 			b.headers = map[string]string{consoleHeader: "1", "Host": "abc.execute-api.example"}
-			for k, v := range c.headers {
-				b.headers[k] = v
-			}
+			maps.Copy(b.headers, c.headers)
 			b.send(identity.Caller{}, "/auth/login", object{"email": ada, "password": password}).Want(c.status)
 			b.send(b.callerOf(in), "/auth/logout", object{}).Want(c.status)
 			if c.status != http.StatusOK && b.cookie.Value != before {

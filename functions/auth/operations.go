@@ -99,8 +99,8 @@ func registerPasswords(g *rest.Group, s *service) {
 }
 
 // consoleNote is added to the descriptions of operations that the web console uses.
-const consoleNote = "With the header X-Lamplighter-Console: 1, from a page of the service's own origin (else 403), the " +
-	"refresh token is in an HttpOnly cookie instead of the body."
+const consoleNote = "With the header X-Lamplighter-Console: 1, from a page of the service's own origin (else 403), " +
+	"the refresh token is in an HttpOnly cookie instead of the body."
 
 func registerLogin(g *rest.Group, s *service) {
 	op := publicOp("logIn", http.MethodPost, "/auth/login", "Log in")

@@ -18,8 +18,8 @@ const (
 	baseWord = "{{files}}"
 )
 
-// contentType returns the content type of an asset by its file extension. All assets are text, because binary answers would
-// switch the whole API Gateway to base64.
+// contentType returns the content type of an asset by its file extension. All assets are text, because binary answers
+// would switch the whole API Gateway to base64.
 func contentType(name string) string {
 	switch path.Ext(name) {
 	case ".js":

@@ -137,7 +137,8 @@ func TestFiles_ConfineTheBrowser(t *testing.T) {
 		policy := w.Header().Get("Content-Security-Policy")
 		for _, directive := range []string{
 			"default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'", "base-uri 'none'",
-			"form-action 'none'", "frame-ancestors 'none'", "require-trusted-types-for 'script'", "trusted-types 'none'",
+			"form-action 'none'", "frame-ancestors 'none'", "require-trusted-types-for 'script'",
+			"trusted-types 'none'",
 		} {
 			if !slices.Contains(strings.Split(policy, "; "), directive) {
 				t.Errorf("%s: the policy has no %s: %s", at, directive, policy)

@@ -7,5 +7,5 @@ import (
 // Declaration lists the resources that this function uses: none but its own files.
 var Declaration = platform.Declaration{
 	Name:    "console",
-	Samples: []string{"get-page"},
+	Samples: []string{"get-start"},
 }

@@ -19,7 +19,9 @@ func ownPath(ctx context.Context) rest.Raw { return rest.Raw{Body: []byte(rest.R
 
 func TestRouter_ASlashAtTheEndIsIgnoredOnThePagesOfTheConsoleAlone(t *testing.T) {
 	g := rest.NewGroup("")
-	for path, console := range map[string]bool{"/": false, "/console": true, "/console/{screen}": true, "/teams": false} {
+	for path, console := range map[string]bool{
+		"/": false, "/console": true, "/console/{screen}": true, "/teams": false,
+	} {
 		op := rest.Op{
 			ID: "op" + path, Method: http.MethodGet, Path: path, Public: true, Console: console, Produces: "text/plain",
 		}

@@ -59,6 +59,12 @@ cost: ## What the service costs in AWS for four sizes, measured here: docs/opera
 test-peers: ## What speaks to others against dynoxide and moto, where they are installed
 	@GO="$(GO)" .ci/peers $(TESTFLAGS)
 
+# The variable lets tests start programs of other makers. Without Chromium the tests skip, and say so at the end.
+test-browser: ## The console and passkeys in Chromium, where it is installed
+	@log=$$(mktemp); status=0; LAMPLIGHTER_PEERS=1 $(GO) test -count=1 -timeout=9m -v -run='InChromium$$' $(TESTFLAGS) \
+	  ./cmd/lamplighter ./functions/auth >$$log 2>&1 || status=$$?; cat $$log; \
+	  if grep -q 'SKIPPED:' $$log; then printf '\nNOT TESTED IN A BROWSER: install chromium\n'; fi; rm -f $$log; exit $$status
+
 drill: ## Restore a store and see who is let in, on each engine that is installed, with the time of each step
 	LAMPLIGHTER_PEERS=1 $(GO) test -count=1 -timeout=9m -v -run='^TestRestore' $(TESTFLAGS) ./cmd/lamplighter
 
@@ -110,4 +116,4 @@ check: test lint drift ## What to run before a commit
 clean: ## Remove what was built; the local store in .lamplighter/ stays
 	rm -rf build
 
-.PHONY: help run test race test-limits bench bench-once cost test-peers drill build weigh openapi registry lint breaking accept drift bootstraps synth check clean FORCE
+.PHONY: help run test race test-limits bench bench-once cost test-peers test-browser drill build weigh openapi registry lint breaking accept drift bootstraps synth check clean FORCE

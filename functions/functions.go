@@ -24,6 +24,7 @@ import (
 	"lamplighter.dev/functions/cloudaccounts"
 	"lamplighter.dev/functions/cloudorganisations"
 	"lamplighter.dev/functions/connector"
+	"lamplighter.dev/functions/console"
 	"lamplighter.dev/functions/costqueries"
 	"lamplighter.dev/functions/dashboards"
 	"lamplighter.dev/functions/description"
@@ -126,6 +127,7 @@ func All() []Function {
 		{eventreadiness.Declaration, []Group{eventreadiness.Operations}, nil},
 		{auditlogs.Declaration, []Group{auditlogs.Operations}, nil},
 		{description.Declaration, []Group{described}, nil},
+		{console.Declaration, []Group{console.Operations}, nil},
 		{authorizer.Declaration, nil, nil},
 		{connector.Declaration, nil, asked(connector.Handler)},
 		{painter.Declaration, nil, alone(func(*platform.Platform) workflow.Handler { return painter.Handler })},

@@ -185,6 +185,7 @@ func welcome(out io.Writer, c choices, base string, made local.Demo, took time.D
 	p := &printer{out: out}
 	p.line("Lamplighter %s is ready (%s).", version, took.Round(10*time.Millisecond))
 	p.line("")
+	p.line("  Console %s", base)
 	p.line("  API     %s", base)
 	p.line("  Docs    %s/docs", base)
 	p.line("  Mails   %s", mails(c))

@@ -98,6 +98,10 @@ func registerPasswords(g *rest.Group, s *service) {
 	rest.Handle(g, op, s.resetPasswordCounted)
 }
 
+// consoleNote is added to the descriptions of operations that the web console uses.
+const consoleNote = "With the header X-Lamplighter-Console: 1, from a page of the service's own origin (else 403), " +
+	"the refresh token is in an HttpOnly cookie instead of the body."
+
 func registerLogin(g *rest.Group, s *service) {
 	op := publicOp("logIn", http.MethodPost, "/auth/login", "Log in")
 	op.Description = "Begins a session in the organization tenantID, or in the first one of the user. A user " +
@@ -106,9 +110,9 @@ func registerLogin(g *rest.Group, s *service) {
 		"sign-on; or too many log-ins failed, of this address or from where the request comes; or a second factor is " +
 		"needed: send otp, a code of the authenticator app or a recovery code, or log in with a passkey. A " +
 		"log-in sets a " +
-		"cookie, which lets this device log in while the log-ins of others fail."
+		"cookie, which lets this device log in while the log-ins of others fail. " + consoleNote
 	op.Credentials = true
-	rest.Handle(g, op, remembering(s, s.logInCounted))
+	rest.Handle(g, op, remembering(s, inCookie(s, s.logInCounted)))
 
 	op = publicOp("refresh", http.MethodPost, "/auth/refresh", "Exchange a refresh token for new tokens")
 	op.Description = "The refresh token dies by this. Using it again within 10 seconds is 401 and nothing more, so " +
@@ -116,14 +120,16 @@ func registerLogin(g *rest.Group, s *service) {
 		"session to another organization of the user. otp or assertion proves the second factor in this " +
 		"session: for an " +
 		"organization with requireMFA, for sensitive operations (x-step-up), and after a sign-in at Google or " +
-		"GitHub. 403: it is wrong, or needed and missing; the refresh token stays valid."
+		"GitHub. 403: it is wrong, or needed and missing; the refresh token stays valid. " + consoleNote +
+		" Without the cookie the answer is 200 with user null and empty tokens."
 	op.Credentials = true
-	rest.Handle(g, op, s.refreshSession)
+	rest.Handle(g, op, inCookie(s, s.refreshSession))
 
 	rest.Handle(g, rest.Op{
 		ID: "logOut", Method: http.MethodPost, Path: "/auth/logout", Summary: "End the session",
 		Description: "The access token and the session's refresh token are invalid from then on. " +
-			"A personal access token, which has no session, is ended by DELETE /personal-access-tokens/{tokenID}.",
+			"A personal access token, which has no session, is ended by DELETE /personal-access-tokens/{tokenID}. " +
+			"With the header X-Lamplighter-Console: 1 the cookie of the web console ends too.",
 		SignedIn: true, Session: true, Statuses: []int{http.StatusBadRequest},
 	}, s.logOut)
 

@@ -10,9 +10,9 @@ import (
 
 // RefreshRequest is the body of POST /auth/refresh.
 type RefreshRequest struct {
-	RefreshToken string `json:"refreshToken" maxLength:"256" doc:"The newest refresh token of the session"`
-	TenantID     string `json:"tenantID,omitempty" maxLength:"64" doc:"The organization to move the session to"`
-	OTP          string `json:"otp,omitempty" maxLength:"32" doc:"Proves the second factor in this session: a code of the authenticator app, or a recovery code" example:"042137"`
+	RefreshToken *string `json:"refreshToken,omitempty" maxLength:"256" doc:"The newest refresh token of the session. It is required without X-Lamplighter-Console and ignored with it"`
+	TenantID     string  `json:"tenantID,omitempty" maxLength:"64" doc:"The organization to move the session to"`
+	OTP          string  `json:"otp,omitempty" maxLength:"32" doc:"Proves the second factor in this session: a code of the authenticator app, or a recovery code" example:"042137"`
 
 	Assertion *PasskeyAssertion `json:"assertion,omitempty" doc:"Proves the second factor in this session by a passkey, with the options of POST /auth/login/passkey"`
 }
@@ -20,10 +20,17 @@ type RefreshRequest struct {
 type refreshInput struct{ Body RefreshRequest }
 
 func (s *service) refreshSession(ctx context.Context, in *refreshInput) (sessions.LoggedIn, error) {
+	token, signedIn, err := s.refreshTokenOf(ctx, in)
+	if err != nil {
+		return sessions.LoggedIn{}, err
+	}
+	if !signedIn {
+		return sessions.LoggedIn{Tenants: []sessions.OrganisationChoice{}}, nil
+	}
 	if err := s.takeRateLimit(ctx, refreshesPerSource, requestSource(ctx)); err != nil {
 		return sessions.LoggedIn{}, err
 	}
-	return s.sessions.Refresh(ctx, in.Body.RefreshToken, sessions.Refreshing{
+	return s.sessions.Refresh(ctx, token, sessions.Refreshing{
 		Org: in.Body.TenantID, Prove: s.proverOf(in.Body.OTP, in.Body.Assertion),
 	})
 }
@@ -42,6 +49,11 @@ type LogOutRequest struct {
 type logOutInput struct{ Body *LogOutRequest }
 
 func (s *service) logOut(ctx context.Context, in *logOutInput) (Message, error) {
+	if isFromConsole(ctx) {
+		if err := s.checkOwnOrigin(ctx); err != nil {
+			return Message{}, err
+		}
+	}
 	caller := identity.CallerFrom(ctx)
 	if in.Body != nil && in.Body.RefreshToken != "" {
 		if err := s.sessions.EndByRefreshToken(ctx, in.Body.RefreshToken, caller.User); err != nil {
@@ -53,6 +65,7 @@ func (s *service) logOut(ctx context.Context, in *logOutInput) (Message, error) 
 			return Message{}, err
 		}
 	}
+	s.endCookie(ctx)
 	audit.NoteChange(ctx, audit.Change{Target: caller.User, Before: endedSession{caller.Session, caller.User}})
 	return Message{"the session has ended"}, nil
 }

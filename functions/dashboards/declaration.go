@@ -11,6 +11,7 @@ import (
 	"lamplighter.dev/shared/domain/inventory"
 	"lamplighter.dev/shared/domain/report"
 	"lamplighter.dev/shared/engine/table"
+	"lamplighter.dev/shared/people/teams"
 )
 
 // Declaration declares the table access and the sample events of this function.
@@ -20,7 +21,7 @@ var Declaration = platform.Declaration{
 	Access: rest.Access.With(cost.Reading, report.SavingReading, table.Access{
 		Reads: []table.Partition{
 			identity.MetaPartition, inventory.AccountPartition,
-			anomaly.Partition, budgeting.Partition, execution.ActionPartition,
+			anomaly.Partition, budgeting.Partition, execution.ActionPartition, teams.Partition,
 		},
 		Writes: []table.Partition{identity.DashboardPartition, namePartition},
 	}),

@@ -17,6 +17,8 @@ var open = map[string]string{
 	"beginSignIn": anonymous, "finishSignIn": anonymous, "initiateSAML": anonymous, "completeSAML": anonymous,
 	"getSAMLMetadata": "identity providers read it", "getSigningKeys": "whoever verifies our tokens reads them",
 	"getHealth": "monitors ask it", "getDocs": published, "getInterfaceJSON": published, "getInterfaceYAML": published,
+	"getStart": published, "getConsole": console, "getConsoleScreen": console, "getConsoleRecord": console,
+	"getConsoleFile": console, "getConsoleScreenFile": console,
 
 	"receiveGitHub": signed, "receiveGitLab": signed, "receiveBuild": "no build is known yet",
 
@@ -43,6 +45,7 @@ const (
 	mailbox   = "whoever has the link in a mail owns the mailbox"
 	linked    = "whoever has the secret of a wake link may use it"
 	anonymous = "it is how somebody becomes known"
+	console   = "the page signs in by itself, and its files have no data"
 	published = "the interface is no secret"
 	oneself   = "it is about the caller alone"
 )

@@ -35,6 +35,8 @@ func TestFuzz(t *testing.T) {
 	values := probe.KnownValues(e)
 	// the unit metric, the only record with a name in its path; not where the name could become the organization's
 	values["name"] = []string{e["metric"]}
+	values["version"] = append(values["version"], consoleVersion(t, c))
+	values["file"] = []string{"overview.js", "lamp.svg"}
 	o = resttest.Options{
 		Requests: 100, Seed: 7, Known: values, Before: c.Signed(t),
 		Fixed: map[string]any{"requireMFA": false}, // the session has no second factor
@@ -88,6 +90,17 @@ func TestFuzz(t *testing.T) {
 	if len(refused) > 0 && o.Requests == 100 {
 		t.Errorf("these were only ever refused: %v", slices.Sorted(maps.Keys(refused)))
 	}
+}
+
+// consoleVersion returns the version of the files of the console, from its page.
+func consoleVersion(t *testing.T, c *probe.Caller) string {
+	t.Helper()
+	page := c.Ask(t, http.MethodGet, "/console", "").Body.String()
+	found := regexp.MustCompile(`console/v/(\w+)/`).FindStringSubmatch(page)
+	if found == nil {
+		t.Fatalf("the page of the console loads no file: %.300s", page)
+	}
+	return found[1]
 }
 
 // scarce lists the public operations with a low limit of requests per address and minute.

@@ -113,6 +113,9 @@ func (o *operation) describe(api huma.API, hop *huma.Operation) {
 		hop.Extensions["x-step-up"] = true // a second factor, proved within the last minutes, if the user has one
 		hop.Description += stepUpNote
 	}
+	if op.Console {
+		hop.Extensions["x-console"] = true // a page or a file for browsers: generators of clients leave it out
+	}
 	if op.Method == http.MethodPost {
 		hop.Parameters = append(hop.Parameters, op.idempotencyKey())
 	}

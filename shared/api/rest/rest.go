@@ -46,6 +46,10 @@ type Op struct {
 	// member of data with a secret that is shown once: a repeat with an Idempotency-Key gets it empty
 	ShownOnce string
 
+	// Console marks the pages and files of the web console, which clients leave out. A slash at the end of the path is
+	// ignored, because people type it.
+	Console bool
+
 	// Catalogue marks a GET whose answer is the same for every caller until the next version of the service. Clients may
 	// keep it for an hour, and ask with its ETag whether it has changed.
 	Catalogue bool

@@ -69,6 +69,9 @@ func (t *router) findRoute(u *url.URL) (*node, []string) {
 	if !ok {
 		return nil, nil
 	}
+	if path == "" {
+		return t.root.fixed[""], nil // the operations of the path "/", or nil
+	}
 	return t.root.find(path, nil)
 }
 
@@ -94,13 +97,19 @@ func (n *node) find(rest string, values []string) (*node, []string) {
 }
 
 func (n *node) end(tail string, more bool, values []string) (*node, []string) {
-	if more {
+	if more && (tail != "" || !n.isConsole()) {
 		return n.find(tail, values)
 	}
 	if n.ops == nil {
 		return nil, nil
 	}
 	return n, values
+}
+
+// isConsole reports whether n has a page of the console, whose path may end in a slash.
+func (n *node) isConsole() bool {
+	rt := n.ops[http.MethodGet]
+	return rt != nil && rt.op.Console
 }
 
 // decodeSegment decodes a segment. It returns false for empty and dotted ones, and for those with control characters,

@@ -20,8 +20,10 @@ import (
 	"lamplighter.dev/shared/foundation/id"
 )
 
+// IdleTTL is the lifetime of a refresh token.
+const IdleTTL = 7 * 24 * time.Hour
+
 const (
-	idleTTL     = 7 * 24 * time.Hour  // of a refresh token
 	absoluteTTL = 30 * 24 * time.Hour // of a session, however often it is refreshed
 	// reuseGraceSeconds is how many seconds a refresh token that was exchanged before is refused without ending the
 	// session, because of two browser tabs or a lost response.
@@ -38,7 +40,7 @@ func (s Sessions) startSession(ctx context.Context, a userOrganisations, how Opt
 	sess := identity.Session{
 		ID: t.session, User: u.ID, Org: how.Org, SSO: how.SSO, Epoch: u.Epoch, SessionEpoch: u.SessionEpoch,
 		State: identity.SessionLive, Hash: t.storedHash(s.Settings.CodeKey()), Gen: t.gen, Rotated: now.Unix(),
-		Idle: now.Add(idleTTL).Unix(), Absolute: now.Add(lifetime).Unix(), Created: now,
+		Idle: now.Add(IdleTTL).Unix(), Absolute: now.Add(lifetime).Unix(), Created: now,
 		Method: how.Method, SourceIP: rest.SourceIP(ctx), UserAgent: rest.UserAgent(ctx), Listed: true,
 		Pending: how.Pending,
 	}
@@ -70,7 +72,7 @@ func (s Sessions) rotateRefreshToken(ctx context.Context, t refreshToken, r rene
 	hash := t.storedHash(s.Settings.CodeKey())
 	changes := append([]table.Change{
 		table.Set("prev", hash), table.Set("hash", next.storedHash(s.Settings.CodeKey())), table.Set("gen", next.gen),
-		table.Set("rotated", now.Unix()), table.Set("idle", now.Add(idleTTL).Unix()), table.Set("org", r.session.Org),
+		table.Set("rotated", now.Unix()), table.Set("idle", now.Add(IdleTTL).Unix()), table.Set("org", r.session.Org),
 		table.Set("ip", rest.SourceIP(ctx)), table.Set("agent", rest.UserAgent(ctx)), table.Set("listed", true),
 	}, r.proof...)
 	writes := []table.Write{table.Update(identity.SessionKey(t.session), changes,

@@ -3,6 +3,7 @@ package sessions
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 
 	"lamplighter.dev/shared/api/audit"
@@ -40,7 +41,7 @@ type LoggedIn struct {
 	TokenType    string               `json:"tokenType" doc:"Always Bearer"`
 	ExpiresIn    int                  `json:"expiresIn" doc:"Lifetime of the access token in seconds" example:"900"`
 	Tenants      []OrganisationChoice `json:"tenants" doc:"The organizations that the user belongs to"`
-	User         Person               `json:"user" doc:"The user who logged in"`
+	User         Person               `json:"user" doc:"The user who logged in. Only POST /auth/refresh of a web console without a session answers null"`
 }
 
 // OrganisationChoice is an organization that the user can choose.
@@ -54,6 +55,19 @@ type Person struct {
 	ID    string `json:"id" doc:"ID of the user"`
 	Email string `json:"email" doc:"E-mail address of the user"`
 	Name  string `json:"name" doc:"Name of the user"`
+}
+
+// MarshalJSON returns p as an object, or null for the zero Person, which is nobody.
+func (p Person) MarshalJSON() ([]byte, error) {
+	if p == (Person{}) {
+		return []byte("null"), nil
+	}
+	type person Person // without this method
+	b, err := json.Marshal(person(p))
+	if err != nil {
+		return nil, fmt.Errorf("encode person %s: %w", p.ID, err)
+	}
+	return b, nil
 }
 
 // withSessionPartitions allows access to the partitions that sessions use before the organization is known.

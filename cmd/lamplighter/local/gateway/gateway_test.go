@@ -296,6 +296,7 @@ func TestRoute(t *testing.T) {
 	for path, want := range map[string]string{
 		"/echo": "echo false", "/echo/open": "echo true",
 		"/echo/x/y": "echo false", "/odd/x": "odd true", "/odd": " false",
+		"/": "odd true",
 	} {
 		folder, public, _ := g.Route(http.MethodGet, path)
 		if got := fmt.Sprint(folder, " ", public); got != want {

@@ -51,7 +51,7 @@ func (g *Gateway) findRoute(method, path string) (*route, map[string]string) {
 func (r *route) match(path []string) (map[string]string, bool) {
 	var params map[string]string
 	for i, s := range r.segments {
-		if i >= len(path) || path[i] == "" {
+		if i >= len(path) || path[i] == "" && s != "" { // the route "/" is one empty segment
 			return nil, false
 		}
 		name, isParam := strings.CutPrefix(s, "{")

@@ -39,7 +39,10 @@ func Operations(t *testing.T, document []byte) []Operation {
 }
 
 // OneOfRequired lists optional members and parameters. An operation requires at least one of its own.
-var OneOfRequired = map[string]bool{"addTeamResources resourceID": true, "calculateCapacity multiplier": true}
+var OneOfRequired = map[string]bool{
+	"addTeamResources resourceID": true, "calculateCapacity multiplier": true,
+	"refresh refreshToken": true, // or the cookie of the web console
+}
 
 // BodySchema returns the schema of op's body, or nil.
 func BodySchema(op Operation) *openapi3.Schema {

@@ -1,0 +1,253 @@
+// The shell: who is signed in, the navigation, and the screen of the address.
+import { html, render, signal, useEffect, useRef, useState } from "./vendor.js";
+import { apiBase, can, minute, moveTo, offline, pausedUntil, refresh, session, signIn, signOut } from "./api.js";
+import { dismiss, Fault, go, Icon, linkTo, Logo, Popup, route, toast, toasts } from "./parts.js";
+import { plural } from "./format.js";
+
+const text = {
+  signIn: "Sign in",
+  signingIn: "Signing in…",
+  signInTitle: "Sign in to Lamplighter",
+  email: "E-mail",
+  password: "Password",
+  code: "Code of your authenticator app, or a recovery code",
+  limit: "The organization's 100 requests of this minute are used. Requests resume by themselves in ",
+  offline: "No connection. The page may be out of date.",
+  noScreen: "There is no such page",
+  noScreenNote: "The address may belong to another version of the console.",
+  toStart: "To the start page",
+  noPolicy: "You have no access to this page",
+  noPolicyNote: "It needs one of these policies: ",
+  noPolicyWay: ". An administrator of your organization can grant it.",
+  skip: "Skip to content",
+  more: "More",
+  signOut: "Sign out",
+  organizations: "Organizations",
+  theme: "Theme",
+  requests: "This tab's part of the organization's 100 requests a minute",
+  system: "Theme of the system",
+  light: "Light theme",
+  dark: "Dark theme",
+  docs: "API docs",
+};
+
+const theme = signal(document.documentElement.dataset.theme);
+function setTheme(name) {
+  theme.value = document.documentElement.dataset.theme = name;
+  localStorage.setItem("lamplighter.theme", name);
+}
+const themes = [
+  ["", text.system],
+  ["light", text.light],
+  ["dark", text.dark],
+];
+
+// Each screen is a module that is fetched when it is first opened. One of the policies opens it.
+const screens = [
+  {
+    path: /^\/?$/,
+    id: "overview",
+    to: "",
+    name: "Overview",
+    area: "Operate",
+    policies: ["dashboards:read", "reports:read"],
+    load: () => import("./screens/overview.js"),
+  },
+  {
+    path: /^\/resources$/,
+    id: "resources",
+    to: "/resources",
+    name: "Resources",
+    area: "Operate",
+    policies: ["resources:read"],
+    load: () => import("./screens/resources.js"),
+  },
+  { path: /^\/resources\/(?<id>[^/]+)$/, id: "resources", policies: ["resources:read"], load: () => import("./screens/resource.js") },
+  {
+    path: /^\/activity$/,
+    id: "activity",
+    to: "/activity",
+    name: "Activity",
+    area: "Operate",
+    policies: ["actions:read"],
+    load: () => import("./screens/activity.js"),
+  },
+];
+const areas = ["Operate", "Money", "Manage"];
+const isOpen = (s) => s.policies.some(can);
+const entries = () => screens.filter((s) => s.name && isOpen(s));
+const found = (path) => {
+  for (const s of screens) {
+    const m = path.match(s.path);
+    if (m) return { screen: s, id: m.groups?.id };
+  }
+  return undefined;
+};
+
+const loaded = new Map();
+function useModule(screen) {
+  const [error, setError] = useState(),
+    [, redraw] = useState(0);
+  useEffect(() => {
+    setError(undefined);
+    if (!screen || loaded.has(screen)) return;
+    screen.load().then(
+      (m) => {
+        loaded.set(screen, m.default);
+        redraw((n) => n + 1);
+      },
+      () => {
+        // The file belongs to a version that is gone. The page of the new version is loaded, once.
+        const at = "lamplighter.reloaded",
+          last = Number(sessionStorage.getItem(at));
+        sessionStorage.setItem(at, Date.now());
+        Date.now() - last > 60_000 ? location.reload() : setError(new Error(text.offline));
+      },
+    );
+  }, [screen]);
+  return { Shown: loaded.get(screen), error };
+}
+
+function Screen() {
+  const [path, query] = route.value.split("?"),
+    at = found(path),
+    { Shown, error } = useModule(at?.screen),
+    first = useRef(true);
+  useEffect(() => {
+    if (!Shown) return;
+    const main = document.querySelector("main");
+    if (!first.current) main.querySelector("h1")?.focus({ preventScroll: true });
+    main.scrollTop = 0;
+    first.current = false;
+  }, [path, Shown]);
+  if (!at)
+    return html`<div class="empty"><h1 tabindex="-1">${text.noScreen}</h1><p>${text.noScreenNote}</p><a class="button" href=${linkTo("")}>
+      ${text.toStart}</a></div>`;
+  if (!isOpen(at.screen))
+    return html`<div class="empty"><h1 tabindex="-1">${text.noPolicy}</h1><p>
+      ${text.noPolicyNote}${at.screen.policies.join(", ")}${text.noPolicyWay}</p></div>`;
+  if (error) return html`<${Fault} error=${error} retry=${() => location.reload()} />`;
+  return Shown ? html`<${Shown} key=${path} id=${at.id} search=${query ? "?" + query : ""} />` : null;
+}
+
+function SignIn() {
+  const [error, setError] = useState(),
+    [busy, setBusy] = useState(false),
+    needsCode = /second factor/i.test(error?.message);
+  const [asked, setAsked] = useState(false);
+  useEffect(() => {
+    if (needsCode) setAsked(true);
+  }, [needsCode]);
+  const send = (e) => {
+    e.preventDefault();
+    const fields = Object.fromEntries([...new FormData(e.target)].filter(([, v]) => v));
+    setBusy(true);
+    setError(undefined);
+    signIn(fields)
+      .catch(setError)
+      .finally(() => setBusy(false));
+  };
+  useEffect(() => {
+    document.title = text.signInTitle;
+  }, []);
+  return html`<main class="signin"><form onSubmit=${send}><${Logo} size="52" /><h1>${text.signInTitle}</h1>
+    <label>${text.email}<input name="email" type="email" autocomplete="username" required autofocus /></label>
+    <label>${text.password}<input name="password" type="password" autocomplete="current-password" required /></label>
+    ${asked && html`<label>${text.code}<input name="otp" autocomplete="one-time-code" required /></label>`}
+    ${error && html`<p role="alert" class="bad">${error.message}</p>`}
+    <button class="primary" disabled=${busy}>${busy ? text.signingIn : text.signIn}</button></form></main>`;
+}
+
+function Links({ here, close }) {
+  const open = entries();
+  return areas.map((area) => {
+    const list = open.filter((s) => s.area === area).map(({ id, to, name }) => ({ id, href: linkTo(to), name }));
+    if (area === "Manage") list.push({ id: "docs", href: new URL("docs", apiBase).href, name: text.docs, target: "_blank" });
+    return (
+      list.length > 0 &&
+      html`<h2 key=${area}>${area}</h2><ul>${list.map(
+        (l) => html`<li key=${l.id}>
+      <a href=${l.href} target=${l.target} aria-current=${here === l.id ? "page" : null} onClick=${close}><${Icon} of=${l.id} /><span>
+        ${l.name}</span></a></li>`,
+      )}</ul>`
+    );
+  });
+}
+
+// moveToTenant shows the organization's data from the start page, because records of the other one have no address here.
+const moveToTenant = (t) => moveTo(t.id).then(
+  () => go(""),
+  (e) => toast(e.message, { bad: true }),
+);
+
+const Tenants = ({ tenants, org }) => tenants.length > 1 && html`<h2>${text.organizations}</h2>${tenants.map((t) => html`<button key=${t.id}
+  class="option" aria-pressed=${String(t.id === org)} onClick=${() => moveToTenant(t)}><span>${t.name}</span>
+    ${t.id === org && html`<${Icon} of="check" />`}</button>`)}<h2>${text.theme}</h2>`;
+
+const Options = () => html`<${Tenants} tenants=${session.value.tenants} org=${session.value.org} />${themes.map(
+  ([k, t]) => html`<button key=${k} class="option" aria-pressed=${String(theme.value === k)} onClick=${() => setTheme(k)}>
+    <span>${t}</span>${theme.value === k && html`<${Icon} of="check" />`}</button>`,
+)}
+  <button class="option" onClick=${signOut}><span>${text.signOut}</span></button>`;
+
+function Countdown() {
+  const [, redraw] = useState(0);
+  useEffect(() => {
+    const timer = setInterval(() => redraw((n) => n + 1), 1000);
+    return () => clearInterval(timer);
+  }, []);
+  return html`<span aria-live="off">${Math.max(1, Math.ceil((pausedUntil.value - Date.now()) / 1000))} s</span>`;
+}
+
+const Toast = ({ of }) => html`<div class=${"toast" + (of.bad ? " bad" : "")}><span>${of.text}</span>
+  ${of.share !== undefined && html`<progress max="1" value=${of.share} aria-label=${of.text} />`}
+  ${of.action && html`<button onClick=${of.action.run}>${of.action.label}</button>`}
+  <button class="bare" aria-label="Dismiss" onClick=${() => dismiss(of.id)}><${Icon} of="close" /></button></div>`;
+
+function Shell() {
+  const here = found(route.value.split("?")[0])?.screen.id,
+    { user, tenants, org } = session.value,
+    name = user.name || user.email;
+  const skip = (e) => {
+    e.preventDefault();
+    document.querySelector("main h1")?.focus();
+  };
+  return html`<a class="skip" href="#main" onClick=${skip}>${text.skip}</a>
+    <nav class="side" aria-label="Pages"><a class="brand" href=${linkTo("")}><${Logo} size="26" /><span>Lamplighter</span></a>
+      <div class="links"><${Links} here=${here} /></div>
+      <${Popup} side="above" text=${html`<span class="face" aria-hidden="true">${name[0].toUpperCase()}</span><span class="who"><b>${name}
+        </b><small>${tenants.find((t) => t.id === org)?.name}</small></span>`}>${() => html`
+        <p class="meta">${user.email}</p><p class="meta" title=${text.requests}>${plural(minute.value.used, "request")} in this minute</p>
+          <${Options} />`}<//></nav>
+    <main id="main">
+      ${pausedUntil.value > 0 && html`<p class="notice" role="status">${text.limit}<${Countdown} />.</p>`}
+      ${offline.value && html`<p class="notice" role="status">${text.offline}</p>`}<${Screen} /></main>
+    <nav class="thumb" aria-label="Pages, within reach">${entries()
+      .slice(0, 4)
+      .map(
+        (s) =>
+          html`<a key=${s.id} href=${linkTo(s.to)} aria-current=${here === s.id ? "page" : null}><${Icon} of=${s.id} />${s.name}</a>`,
+      )}
+      <${Popup} side="above right" text=${html`<${Icon} of="menu" />${text.more}`}>
+        ${(close) => html`<${Links} here=${here} close=${close} /><${Options} />`}<//></nav>
+    <div class="toasts" role="status">${toasts.value.map((t) => html`<${Toast} key=${t.id} of=${t} />`)}</div>`;
+}
+
+function App() {
+  const [error, setError] = useState();
+  useEffect(() => {
+    refresh().catch(setError);
+  }, []);
+  if (error && !session.value?.policies) return html`<main class="signin"><${Fault} error=${error} retry=${() => location.reload()} /></main>`;
+  if (session.value === null) return html`<${SignIn} />`;
+  if (!session.value?.policies) return html`<p class="boot"><${Logo} size="40" />Lamplighter</p>`;
+  return html`<${Shell} />`;
+}
+
+found(route.value.split("?")[0])
+  ?.screen.load()
+  .catch(() => {}); // while the session is restored
+if (route.value === "/") go("", true);
+const root = document.getElementById("app");
+root.replaceChildren();
+render(html`<${App} />`, root);

@@ -77,7 +77,8 @@ type Demo struct {
 // Demo makes the demo data where it is missing: a verified user, an organization, connected accounts of provider
 // simulated, and the records that cost reports need. It makes them as any client does, over HTTP at base. If the demo
 // user is refused, because of a second factor, single sign-on or a smaller role, the data stays as its users left it.
-// DecideDemo adds decisions on recommendations later. From then on GET /healthz is ok, as soon as all accounts are discovered.
+// DecideDemo adds decisions on recommendations later. From then on GET /healthz is ok, as soon as all accounts are
+// discovered.
 func (s *Service) Demo(ctx context.Context, base string) (Demo, error) {
 	password, err := DemoPassword(s.dir)
 	if err != nil {

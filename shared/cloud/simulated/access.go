@@ -22,8 +22,11 @@ const oldAccessRate = 0.2
 // endsAccess are the values by which a change ends an access. Its undo opens it again, and is never refused.
 var endsAccess = cloud.Values{"imds_tokens": "required"}
 
-// usesOldAccess reports whether the old access of a node was used in the last accessDays.
-func (s *settings) usesOldAccess(n node) bool { return s.drawHit(n, asOldAccess, oldAccessRate) }
+// usesOldAccess reports whether the old access of a node was used in the last accessDays. Nobody uses that of planted
+// waste, which is there to be changed.
+func (s *settings) usesOldAccess(n node) bool {
+	return s.planted == nil && s.drawHit(n, asOldAccess, oldAccessRate)
+}
 
 // refuseUsedAccess refuses values that end an access which is in use, as the cloud of such a resource does.
 func (k *nodeChange) refuseUsedAccess(set cloud.Values) error {

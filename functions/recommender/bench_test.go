@@ -30,7 +30,8 @@ func benchmarkInstance(b *testing.B, history measurement.History) {
 	s.inputs.end, s.now = patternEnd, patternEnd
 	s.tables = &priceTables{ctx: f.In(org), prices: w.prices}
 	s.sizes = &sizeLists{
-		ctx: f.In(org), store: sizing.NewStore(f.Platform), org: org, at: func(l *sizing.List) bool { return l.Stale(s.now) },
+		ctx: f.In(org), store: sizing.NewStore(f.Platform), org: org,
+		at: func(l *sizing.List) bool { return l.Stale(s.now) },
 	}
 	settling, err := w.rows.Begin(f.In(org), org, recommendation.Pass{ID: "p", At: s.now})
 	f.Must(err)

@@ -80,6 +80,9 @@ type window struct {
 	needs    *needs
 }
 
+// read reads the costs of the wanted resources. If rules about accounts alone are evaluated, it reads the use that
+// commitments could cover, and the charges whose resource is an account. The costs of all resources would take several
+// times the memory.
 func (b *bills) read(ctx context.Context, costs *cost.Store, org string, w window) error {
 	q := cost.Question{
 		From: w.from, To: w.from.AddDate(0, 0, billedDays), Metric: cost.Effective, Daily: true, UsageOnly: true,
@@ -87,26 +90,49 @@ func (b *bills) read(ctx context.Context, costs *cost.Store, org string, w windo
 		Dims:      []string{cost.ResourceDim, cost.PurchaseDim, cost.AccountDim, cost.TypeDim, cost.RegionDim},
 		Filter:    map[string][]string{cost.AccountDim: w.accounts},
 	}
-	if w.needs != nil {
-		q.Resource = w.needs.cost
+	if w.needs == nil || w.needs.subjects == nil {
+		q.Resource = w.needs.costFilter()
+		return b.ask(ctx, costs, org, q, b.addRow)
 	}
+	q.Resource = func(uid string) bool { return w.needs.subjects[uid] }
+	if err := b.ask(ctx, costs, org, q, b.addCost); err != nil {
+		return err
+	}
+	q.Resource = nil
+	q.Filter[cost.PurchaseDim], q.Filter[cost.TypeDim] = []string{cost.OnDemand}, committableTypes()
+	return b.ask(ctx, costs, org, q, b.addEligible)
+}
+
+// ask calls add with each row of the answer that names a resource.
+func (b *bills) ask(
+	ctx context.Context, costs *cost.Store, org string, q cost.Question, add func(*cost.Row),
+) error {
 	a, err := costs.Ask(ctx, org, q)
 	if err != nil {
 		return fmt.Errorf("read the costs of %d days of %s: %w", billedDays, org, err)
 	}
 	for i := range a.Rows {
-		b.addRow(&a.Rows[i])
+		if a.Rows[i].Keys[0] != "" {
+			add(&a.Rows[i])
+		}
 	}
 	return nil
 }
 
 // addRow adds the days of a resource.
 func (b *bills) addRow(r *cost.Row) {
+	b.addCost(r)
+	b.addEligible(r)
+}
+
+// addCost adds the days of a resource to its costs.
+func (b *bills) addCost(r *cost.Row) {
+	b.of[r.Keys[0]] = append(b.of[r.Keys[0]], billed{r.Keys[1], r.Days})
+}
+
+// addEligible adds the days of a resource to the use that a commitment could cover, if one could.
+func (b *bills) addEligible(r *cost.Row) {
 	uid, purchase, account, kind, region := r.Keys[0], r.Keys[1], r.Keys[2], r.Keys[3], r.Keys[4]
-	if uid == "" {
-		return
-	}
-	b.of[uid] = append(b.of[uid], billed{purchase, r.Days})
 	if purchase == cost.OnDemand && isCommittable(kind) {
 		b.eligible[account] = append(b.eligible[account], eligibleUse{uid, kind, region, r.Days})
 	}

@@ -166,6 +166,26 @@ func TestDivided_AShareKnowsWhatOthersHave(t *testing.T) {
 	}
 }
 
+// The share of the accounts reads only the costs that rules about accounts need.
+func TestDivided_TheShareOfAccountsHasTheirUseOfCommitments(t *testing.T) {
+	f := newFixture(t)
+	f.discover(cloud.AWSEC2, f.instance("i-1"))
+	f.discover("aws-ebs", f.volume("vol-1", 1))
+	const account = "123456789012"
+	f.bill(map[string]string{f.instance("i-1").UID: "2.4", f.volume("vol-1", 1).UID: "0.5", account: "0.1"})
+	w := newWorker(f.Platform, nil)
+	whole := apitest.Value(w.read(f.In(org), inputsOf{org, f.Clock.Now(), everyPart}))(f)
+	of := partsOfShare(accountsShare, maxShares)
+	in := apitest.Value(w.read(f.In(org), inputsOf{org, f.Clock.Now(), of}))(f)
+	if len(whole.bills.eligible[inventorytest.Account]) != 1 || len(whole.bills.of) != 3 {
+		t.Fatalf("eligible %+v, costs of %d resources", whole.bills.eligible, len(whole.bills.of))
+	}
+	f.Equal("eligible use", in.bills.eligible, whole.bills.eligible)
+	f.Equal("total of the account", in.bills.accounts[inventorytest.Account].total,
+		whole.bills.accounts[inventorytest.Account].total)
+	f.Equal("costs of resources", in.bills.of, map[string][]billed{account: whole.bills.of[account]})
+}
+
 func TestPartsOfShare_HoldEachPartOnce(t *testing.T) {
 	for shares := 2; shares <= maxShares; shares++ {
 		var all partSet

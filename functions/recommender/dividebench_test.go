@@ -41,11 +41,21 @@ func BenchmarkShare(b *testing.B) {
 			f.largeOrganization(per * shares)
 			b.ReportAllocs()
 			for b.Loop() {
-				f.evaluateOneShare(b, per, shares)
+				f.evaluateOneShare(b, benchmarkedShare{per, shares, 1})
 			}
 		})
 	}
+	b.Run(fmt.Sprintf("of the accounts of %d resources", per), func(b *testing.B) {
+		f := newFixture(b)
+		f.largeOrganization(per)
+		for b.Loop() {
+			f.evaluateOneShare(b, benchmarkedShare{per, 1, accountsShare})
+		}
+	})
 }
+
+// benchmarkedShare is one of a number of shares that have as many resources each.
+type benchmarkedShare struct{ resources, shares, share int }
 
 // largeOrganization is instances and their volumes: one of 50 is waste.
 func (f *fixture) largeOrganization(n int) {
@@ -94,10 +104,10 @@ func seriesOf(some []cloud.Resource, r *rand.Rand) (out []measurement.Series) {
 
 // evaluateOneShare evaluates one share twice: it measures the time of the first, and the memory and the writes of the
 // second.
-func (f *fixture) evaluateOneShare(b *testing.B, per, shares int) {
+func (f *fixture) evaluateOneShare(b *testing.B, of benchmarkedShare) {
 	b.Helper()
-	f.countResources(per * shares)
-	evaluate := f.oneShare(b, per, shares)
+	f.countResources(of.resources * of.shares)
+	evaluate := f.oneShare(b, of)
 	began, cpu := time.Now(), processorTime(b) //nolint:forbidigo // of the machine
 	usage := evaluate()
 	b.ReportMetric(float64(time.Since(began).Milliseconds()), "ms/share") //nolint:forbidigo // of the machine
@@ -105,27 +115,27 @@ func (f *fixture) evaluateOneShare(b *testing.B, per, shares int) {
 	b.ReportMetric(usage.ReadUnits, "read-units")
 	b.ReportMetric(usage.WriteUnits, "write-units")
 	b.ReportMetric(float64(usage.RoundTrips), "round-trips")
-	evaluate = f.oneShare(b, per, shares)
+	evaluate = f.oneShare(b, of)
 	stop := watchHeap()
 	usage = evaluate()
 	b.ReportMetric(float64(stop())/(1<<20), "peak-MiB")
 	b.ReportMetric(usage.WriteUnits, "write-units-again")
 }
 
-// oneShare returns a function that evaluates the first share of records of a new pass in a new process.
-func (f *fixture) oneShare(b *testing.B, per, shares int) func() table.Usage {
+// oneShare returns a function that evaluates a share of a new pass in a new process.
+func (f *fixture) oneShare(b *testing.B, of benchmarkedShare) func() table.Usage {
 	b.Helper()
 	w := newWorker(f.Platform, nil)
-	w.perShare = max(per, 1)
+	w.perShare = of.resources
 	in := recommendation.RefreshInput{Org: org, JobID: id.New("job", f.Clock.Now())}
 	r, _, err := w.openJob(f.In(org), in)
 	f.Must(err)
 	r.prepare(in.JobID, dayOf(f.Clock.Now()))
-	r.state.Shares = shares
+	r.state.Shares = of.shares
 	f.Must(r.save(f.In(org)))
 	return func() table.Usage {
 		ctx, meter := table.WithMeter(f.In(org))
-		got, err := w.evaluateShare(ctx, ShareInput{RefreshInput: in, Share: 1})
+		got, err := w.evaluateShare(ctx, ShareInput{RefreshInput: in, Share: of.share})
 		f.Must(err)
 		if !got.Done {
 			b.Fatalf("%+v", got)

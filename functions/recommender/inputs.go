@@ -148,6 +148,7 @@ func (s *sources) read(ctx context.Context, of inputsOf) (*inputs, error) {
 	if in.accounts, err = readAccounts(ctx, s.inventory, org); err != nil {
 		return nil, err
 	}
+	in.needs.evaluateSubjects(in.accounts)
 	if in.bills, err = readBills(ctx, s.costs, of, in.needs); err != nil {
 		return nil, err
 	}

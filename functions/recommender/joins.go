@@ -25,6 +25,8 @@ type needs struct {
 	of      partSet
 	parents map[string]bool // of their resources
 	others  map[string]bool // resources of other parts whose costs they need: their disks and instances
+	// native ids of the accounts, if only they are evaluated
+	subjects map[string]bool
 }
 
 // note notes what a resource depends on, or that others depend on it. A disk without a machine may be that of a
@@ -48,6 +50,25 @@ func (n *needs) parts(uid string) bool { return n == nil || n.of.contain(uid) }
 // cost reports whether the cost of a resource is needed: rules about accounts need all of them.
 func (n *needs) cost(uid string) bool {
 	return n.accounts() || n.of.contain(uid) || n.others[uid]
+}
+
+// costFilter returns the function cost, or nil if all costs are needed.
+func (n *needs) costFilter() func(uid string) bool {
+	if n == nil {
+		return nil
+	}
+	return n.cost
+}
+
+// evaluateSubjects notes the accounts, if only rules about them are evaluated.
+func (n *needs) evaluateSubjects(accounts map[string]inventory.Account) {
+	if n == nil || n.of != 1<<accountsPart {
+		return
+	}
+	n.subjects = make(map[string]bool, len(accounts))
+	for id := range accounts {
+		n.subjects[accounts[id].CloudAccountID] = true
+	}
 }
 
 // accounts reports whether rules about accounts are evaluated.

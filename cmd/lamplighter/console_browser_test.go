@@ -174,7 +174,8 @@ func (c *consoleInBrowser) keepsTheStateInTheAddress() {
 	c.open("/console/resources", ".row:not(.ghost)")
 	c.tab.Evaluate(button("State") + `.click()`)
 	c.until(find(".panel input[type=checkbox]"))
-	c.tab.Evaluate(`[...document.querySelectorAll('.panel label')].find(l => l.innerText.startsWith('Stopped')).click()`)
+	c.tab.Evaluate(`[...document.querySelectorAll('.panel label')].
+		find(l => l.innerText.startsWith('Stopped')).click()`)
 	c.until(`location.search === '?status=stopped'`)
 	c.until(`[...document.querySelectorAll('.row .lamp')].length > 0 &&
 		[...document.querySelectorAll('.row .lamp')].every(l => l.classList.contains('stopped'))`)

@@ -153,7 +153,7 @@ var free = map[string]string{
 	"updateRecommendationRule scope": "as above",
 	"getConsoleScreen screen":        "the name of a screen: the page is the same for everybody",
 	"getConsoleRecord screen":        "as above",
-	"getConsoleRecord recordID":      "the page is the same for every record; it asks for the record with the user's token",
+	"getConsoleRecord recordID":      "as above: the page asks for the record with the user's token",
 	"getConsoleFile version":         "the sum of the console's files, which are the same for everybody",
 	"getConsoleFile file":            "as above",
 	"getConsoleScreenFile version":   "as above",

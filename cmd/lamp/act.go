@@ -136,7 +136,7 @@ func (x *act) run(ctx context.Context, to *client.Client, order bulkOrder) error
 		x.a.say("Nothing was done.")
 		return nil
 	}
-	question := fmt.Sprintf("%s %s?", title(x.verb), count(n, "resource"))
+	question := fmt.Sprintf("%s %s?", title(x.verb), countResources(n))
 	if err = x.a.agree(p, question, x.yes); err != nil {
 		return err
 	}

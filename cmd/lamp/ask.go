@@ -179,8 +179,8 @@ func parseWhere(conditions []string) ([]questionFilter, error) {
 	for _, c := range conditions {
 		name, value, ok := strings.Cut(c, "=")
 		operator := "is"
-		if strings.HasSuffix(name, "!") {
-			name, operator = strings.TrimSuffix(name, "!"), "is_not"
+		if column, negated := strings.CutSuffix(name, "!"); negated {
+			name, operator = column, "is_not"
 		}
 		if !ok || name == "" {
 			return nil, misused("--where is %q: write COLUMN=VALUE or COLUMN!=VALUE", c)

@@ -102,8 +102,12 @@ func TestAPI_SendsAnyRequest(t *testing.T) {
 	}
 	d.typed = "no JSON"
 	for _, args := range [][]string{
-		{"api", "GET", "teams"}, {"api", "GET"}, {"api", "GET", "/x?%zz"}, {"api", "POST", "/teams", "-F", "x"},
-		{"api", "PUT", "/teams", "--input", "-"}, {"api", "PUT", "/teams", "--input", input + ".missing"},
+		{"api", "GET", "teams"},
+		{"api", "GET"},
+		{"api", "GET", "/x?%zz"},
+		{"api", "POST", "/teams", "-F", "x"},
+		{"api", "PUT", "/teams", "--input", "-"},
+		{"api", "PUT", "/teams", "--input", input + ".missing"},
 	} {
 		d.want(d.run(args...), exitMisused)
 	}

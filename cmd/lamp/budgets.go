@@ -12,8 +12,16 @@ import (
 
 // budgetColumns are members of the status of a budget.
 var budgetColumns = []column{
-	{"NAME", "name"}, {"SIGNAL", "signal"}, {"USD", "amountUSD"}, {"SPENT", "spentUSD"}, {"PERCENT", "percentUsed"},
-	{"LEFT", "remainingUSD"}, {"FORECAST", "forecastUSD.mean"}, {"PERIOD", "period"}, {"to", "to"}, {"id", "budgetID"},
+	{"NAME", "name"},
+	{"SIGNAL", "signal"},
+	{"USD", "amountUSD"},
+	{"SPENT", "spentUSD"},
+	{"PERCENT", "percentUsed"},
+	{"LEFT", "remainingUSD"},
+	{"FORECAST", "forecastUSD.mean"},
+	{"PERIOD", "period"},
+	{"to", "to"},
+	{"id", "budgetID"},
 }
 
 // budgetSummary is the status of all budgets.

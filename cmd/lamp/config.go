@@ -100,7 +100,7 @@ func (a *app) client() (*client.Client, error) {
 		return a.newClient(api, "", client.Static(token)) // the organization of the context belongs to another service
 	}
 	if !known {
-		return nil, fail(exitSignedOut, "you are not signed in in the context %q: run lamp login", name)
+		return nil, fail(exitSignedOut, "you are not signed in: the context is %q: run lamp login", name)
 	}
 	f, err := a.credentialsFile()
 	if err != nil {
@@ -115,7 +115,7 @@ func (a *app) client() (*client.Client, error) {
 	}
 	switch {
 	case own.Access == "":
-		return nil, fail(exitSignedOut, "you are not signed in in the context %q: run lamp login", name)
+		return nil, fail(exitSignedOut, "you are not signed in: the context is %q: run lamp login", name)
 	case api != own.Address:
 		return nil, fail(exitSignedOut, "LAMPLIGHTER_API is %s, and the context %q is signed in at %s: set "+
 			"LAMPLIGHTER_TOKEN too, or run lamp login --api %s", api, name, own.Address, api)

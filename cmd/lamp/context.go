@@ -31,8 +31,13 @@ func (a *app) whoamiCommand() *cobra.Command {
 			if a.env("LAMPLIGHTER_TOKEN") != "" {
 				name, organisation = "LAMPLIGHTER_TOKEN", ""
 			}
-			return a.show([]column{{"EMAIL", "email"}, {"NAME", "name"}, {"ORGANISATION", "organisation"},
-				{"API", "api"}, {"CONTEXT", "context"}}, []record{newRecord(map[string]any{
+			return a.show([]column{
+				{"EMAIL", "email"},
+				{"NAME", "name"},
+				{"ORGANISATION", "organisation"},
+				{"API", "api"},
+				{"CONTEXT", "context"},
+			}, []record{newRecord(map[string]any{
 				"email": me.Email, "name": me.Name, "organisation": organisation, "api": c.Address(),
 				"context": name,
 			})})

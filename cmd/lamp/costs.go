@@ -114,7 +114,7 @@ func (x *costs) run(ctx context.Context) error {
 func (x *costs) query(ctx context.Context, to *client.Client) (url.Values, error) {
 	q := url.Values{"cost": {x.cost}}
 	var dims []string
-	for _, d := range strings.Split(x.by, ",") {
+	for d := range strings.SplitSeq(x.by, ",") {
 		dims = append(dims, dimension(strings.TrimSpace(d)))
 	}
 	q.Set("dims", strings.Join(dims, ","))
@@ -220,8 +220,13 @@ func (x *costs) print(now, before breakdown) error {
 		rows = append(rows, x.row(n, x.indent(n.Dim), firstOf(earlier[n.ID], "0.00")))
 	}
 	rows = append(rows, x.row(breakdownNode{Label: "Total", CostUSD: now.TotalUSD}, "", before.TotalUSD))
-	columns := []column{{strings.ToUpper(x.by), "label"}, {"USD", "costUSD"}, {"dim", "dim"}, {"value", "value"},
-		{"id", "id"}}
+	columns := []column{
+		{strings.ToUpper(x.by), "label"},
+		{"USD", "costUSD"},
+		{"dim", "dim"},
+		{"value", "value"},
+		{"id", "id"},
+	}
 	if x.compare {
 		columns = append(columns, column{"BEFORE", "previousUSD"}, column{"CHANGE", "changeUSD"})
 	}

@@ -191,8 +191,10 @@ func TestRun_ExitCodes(t *testing.T) {
 		code   int
 		text   string
 	}{
-		{"a refusal has the message and the request", 403, "get teams", exitFailed,
-			"no (GET /teams: 403, request req-1)"},
+		{
+			"a refusal has the message and the request", 403, "get teams", exitFailed,
+			"no (GET /teams: 403, request req-1)",
+		},
 		{"an error of the service", 500, "get teams", exitFailed, "500"},
 		{"an ended session", 401, "get teams", exitSignedOut, "the session has ended"},
 		{"a missing thing", 404, "api GET /teams", exitNotFound, "404"},

@@ -256,8 +256,7 @@ func (d description) compare(t *testing.T, where string, s schema, of reflect.Ty
 	if of.Kind() != reflect.Struct {
 		return
 	}
-	for i := range of.NumField() {
-		f := of.Field(i)
+	for f := range of.Fields() {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
 		inner, ok := s.Properties[name]
 		if !ok {

@@ -18,7 +18,7 @@ import (
 
 const (
 	demoEmail        = "demo@lamplighter.example"
-	demoPasswordFile = ".lamplighter/demo-password"
+	demoPasswordFile = ".lamplighter/demo-password" //nolint:gosec // the name of a file
 )
 
 // login is a sign-in, from the flags.

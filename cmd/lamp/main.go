@@ -78,7 +78,7 @@ type app struct {
 
 // run runs the command line and returns the exit code.
 func (a *app) run(ctx context.Context, args []string) int {
-	root := a.root()
+	root := a.root() //nolint:contextcheck // commands get the context of ExecuteContext
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	code := a.codeOf(ctx, err)

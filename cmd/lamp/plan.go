@@ -225,7 +225,7 @@ func (p *plan) print(a *app) {
 
 // summary returns a sentence about the effect and the saving of the plan.
 func (p *plan) summary(n int) string {
-	text := fmt.Sprintf("Would %s %s", p.verb, count(n, "resource"))
+	text := fmt.Sprintf("Would %s %s", p.verb, countResources(n))
 	if len(p.steps) > 1 {
 		text += fmt.Sprintf(" in %d steps", len(p.steps))
 	}
@@ -244,9 +244,9 @@ func (p *plan) summary(n int) string {
 	return text + "."
 }
 
-func count(n int, noun string) string {
+func countResources(n int) string {
 	if n == 1 {
-		return "1 " + noun
+		return "1 resource"
 	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	return fmt.Sprintf("%d resources", n)
 }

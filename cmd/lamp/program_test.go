@@ -80,7 +80,7 @@ func TestProgram_LinksNothingOfTheService(t *testing.T) {
 		"lamplighter.dev/shared/foundation/clock": true, "lamplighter.dev/shared/foundation/fault": true,
 		"lamplighter.dev/shared/foundation/money": true,
 	}
-	for _, p := range strings.Fields(string(out)) {
+	for p := range strings.FieldsSeq(string(out)) {
 		if strings.HasPrefix(p, "lamplighter.dev/") && !allowed[p] || strings.Contains(p, "aws") {
 			t.Errorf("lamp links %s", p)
 		}

@@ -26,15 +26,27 @@ func named(ctx context.Context, to *client.Client, k kind, name string) ([]recor
 		}
 		return []record{one}, err
 	}
+	found, similar, err := search(ctx, to, k, name)
+	if err != nil || len(found) > 0 {
+		return found, err
+	}
+	if len(similar) > 0 {
+		return nil, fail(exitNotFound, "there is no %s %q; similar ones are %s", k.singular(), name,
+			strings.Join(similar, ", "))
+	}
+	return nil, fail(exitNotFound, "there is no %s %q, or you may not see it: lamp get %s lists them", k.singular(),
+		name, k.name)
+}
+
+// search returns the records with the id or name, and the names of up to maxListed others that contain it.
+func search(ctx context.Context, to *client.Client, k kind, name string) (found []record, similar []string, err error) {
 	query := url.Values{}
 	if k.search {
 		query.Set("search", name)
 	}
-	var found []record
-	var similar []string
 	for r, err := range records(ctx, to, k, query, maxSearched) {
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		switch own := r.text(k.nameMember()); {
 		case strings.EqualFold(own, name) || r.text("id") == name || r.text("uid") == name:
@@ -43,15 +55,7 @@ func named(ctx context.Context, to *client.Client, k kind, name string) ([]recor
 			similar = append(similar, own)
 		}
 	}
-	if len(found) > 0 {
-		return found, nil
-	}
-	if len(similar) > 0 {
-		return nil, fail(exitNotFound, "there is no %s %q; similar ones are %s", k.singular(), name,
-			strings.Join(similar, ", "))
-	}
-	return nil, fail(exitNotFound, "there is no %s %q, or you may not see it: lamp get %s lists them", k.singular(),
-		name, k.name)
+	return found, similar, nil
 }
 
 // resolve returns the only record with the id or name. If several share the name, the error lists them with their ids.

@@ -122,8 +122,13 @@ func (x *scheduleAct) preview(ctx context.Context, to *client.Client, s record) 
 		})
 	}
 	err = x.a.show([]column{
-		{"LOCAL TIME", "localTime"}, {"UTC", "at"}, {"ACTION", "action"}, {"ACTS ON", "actsOn"},
-		{"LEFT OUT", "leftOut"}, {"SKIPPED", "skipped"}, {"SAVES USD", "expectedSavingUSD"},
+		{"LOCAL TIME", "localTime"},
+		{"UTC", "at"},
+		{"ACTION", "action"},
+		{"ACTS ON", "actsOn"},
+		{"LEFT OUT", "leftOut"},
+		{"SKIPPED", "skipped"},
+		{"SAVES USD", "expectedSavingUSD"},
 		{"detail", "skippedDetail"},
 	}, rows)
 	if err != nil {
@@ -182,7 +187,7 @@ func (x *scheduleAct) attach(ctx context.Context, to *client.Client, s record) e
 		p = &plan{} // nothing of it can be stopped now
 	}
 	x.a.say("Would attach %s to %s, which starts and stops it from then on: %s that run now (next firing: %s).", t.name,
-		s.text("name"), count(len(p.resources()), "resource"), firstOf(s.text("nextFiringAt"), "none"))
+		s.text("name"), countResources(len(p.resources())), firstOf(s.text("nextFiringAt"), "none"))
 	if err = x.a.agree(p, "Attach it?", x.yes); err != nil {
 		return err
 	}
@@ -248,7 +253,7 @@ func (x *scheduleAct) setEnabled(enabled bool) func(context.Context, *client.Cli
 			return err
 		}
 		x.a.say("Would %s %s: %d firings in the next 7 days, on %s.", verb, s.text("name"), len(p.Firings),
-			count(p.ResourceCount, "resource"))
+			countResources(p.ResourceCount))
 		c := consent{question: fmt.Sprintf("%s it?", title(verb)), yes: x.yes}
 		if p.ResourceCount > manyResources {
 			c.number = p.ResourceCount

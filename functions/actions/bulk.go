@@ -70,9 +70,9 @@ func (s *service) bulkOperations(g *rest.Group) {
 		ID: "listBulkActions", Method: http.MethodGet, Path: "/actions/bulk", Policy: reading, Scoped: true,
 		Statuses: []int{http.StatusBadRequest},
 		Summary:  "List bulk actions",
-		Description: "The newest first, among the newest 10,000. GET /actions with bulk_action_id lists the actions of " +
-			"one. A caller with a grant on teams or resources gets those, of the newest 20 of the organization, that act " +
-			"only on resources in it.",
+		Description: "The newest first, among the newest 10,000. GET /actions with bulk_action_id lists the actions " +
+			"of one. A caller with a grant on teams or resources gets those, of the newest 20 of the organization, " +
+			"that act only on resources in it.",
 	}, s.listBulks)
 	rest.Handle(g, rest.Op{
 		ID: "getBulkAction", Method: http.MethodGet, Path: "/actions/bulk/{bulkActionID}", Policy: reading,

@@ -55,7 +55,8 @@ type Anomaly struct {
 func newAnomaly(r anomaly.Record, names report.ScopeNames) Anomaly {
 	costs, base := r.Cost.Round(2), r.Baseline.Round(2)
 	out := Anomaly{
-		ID: r.ID, AnomalyType: r.Type, ScopeID: r.ScopeID, ScopeName: names.Of(string(r.Type), r.ScopeID), Date: r.Day.Format(time.DateOnly), CostUSD: costs.Fixed(2),
+		ID: r.ID, AnomalyType: r.Type, ScopeID: r.ScopeID, ScopeName: names.Of(string(r.Type), r.ScopeID),
+		Date: r.Day.Format(time.DateOnly), CostUSD: costs.Fixed(2),
 		BaselineUSD: base.Fixed(2),
 		ExcessUSD:   costs.Sub(base).Fixed(2), Severity: r.Severity, Kind: "spike", Status: r.Status,
 		Reason: rest.Optional(r.Reason), JudgedBy: rest.Optional(r.By),

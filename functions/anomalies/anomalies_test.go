@@ -86,7 +86,8 @@ func TestAnomalies_ListShowsThemNewestFirst(t *testing.T) {
 		"?limit=2&page=2":                "5 03-03 team, 03-02 cloud_account",
 		"?scope_id=i-0":                  "1 03-04 resource",
 	} {
-		f.Equal(query, list(f.Call(ada, "GET /reports/anomalies"+query).AtMost(5)), want) // two, and one for each kind of names
+		// two round trips, and one for each kind of names
+		f.Equal(query, list(f.Call(ada, "GET /reports/anomalies"+query).AtMost(5)), want)
 	}
 	f.Equal("of another organization", list(f.Call(eve, "GET /reports/anomalies")), "0 ")
 	f.Call(ada, "GET /reports/anomalies?severity=bad").Want(http.StatusBadRequest, "severity")

@@ -36,7 +36,8 @@ func (in *listInput) hasFilter() bool {
 
 func (in *listInput) matches(r audit.Row) bool {
 	return rest.Among(in.Action, r.Action) && rest.Among(in.ResourceType, r.ResourceType) &&
-		rest.Among(in.Target, r.Target) && rest.Among(in.Include, string(r.Category)) && (in.Email == "" || strings.EqualFold(in.Email, r.Actor))
+		rest.Among(in.Target, r.Target) && rest.Among(in.Include, string(r.Category)) &&
+		(in.Email == "" || strings.EqualFold(in.Email, r.Actor))
 }
 
 func (s *service) listRows(ctx context.Context, in *listInput) (rest.List[audit.Row], error) {

@@ -36,7 +36,8 @@ func addNode(c *kubernetestwin.Cluster, number int, pods ...string) {
 				"namespace": "used", "name": fmt.Sprintf("%s-%d-%d", workload, number, i),
 				"labels": object{"pod-template-hash": "7d9f"},
 				"ownerReferences": []any{object{
-					"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": workload + "-7d9f", "uid": "u", "controller": true,
+					"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": workload + "-7d9f", "uid": "u",
+					"controller": true,
 				}},
 			},
 			"status": object{"phase": "Running"},

@@ -130,23 +130,35 @@ func (p *nodePool) move(at int) bool {
 	}
 	var moves []podMove
 	for i := range from.groups {
-		g := &from.groups[i]
-		left := g.pods
-		for to := 0; to < len(p.nodes) && left > 0 && !g.stays; to++ {
-			if n := &p.nodes[to]; to == at || n.cordoned || g.zonal && n.zone != from.zone {
-				continue
-			}
-			if n := g.fitting(free[to], left); n > 0 {
-				left, free[to] = left-n, free[to].minus(g.each.times(n))
-				moves = append(moves, podMove{i, to, n})
-			}
+		if from.groups[i].stays {
+			continue
 		}
-		if left > 0 && !g.stays {
+		found, fits := p.placesOf(at, i, free)
+		if !fits {
 			return false
 		}
+		moves = append(moves, found...)
 	}
 	p.carryOut(at, moves)
 	return true
+}
+
+// placesOf returns where the pods of a group of a node can move to, and takes these places from the free rooms. It
+// returns false if they do not fit.
+func (p *nodePool) placesOf(at, group int, free []room) (moves []podMove, fits bool) {
+	from := &p.nodes[at]
+	g := &from.groups[group]
+	left := g.pods
+	for to := 0; to < len(p.nodes) && left > 0; to++ {
+		if n := &p.nodes[to]; to == at || n.cordoned || g.zonal && n.zone != from.zone {
+			continue
+		}
+		if n := g.fitting(free[to], left); n > 0 {
+			left, free[to] = left-n, free[to].minus(g.each.times(n))
+			moves = append(moves, podMove{group, to, n})
+		}
+	}
+	return moves, left <= 0
 }
 
 // podMove is pods of a group of the node that is removed, which move to another node.

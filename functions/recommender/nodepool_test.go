@@ -27,6 +27,11 @@ func pods(workload string, n, milli int64) podGroup {
 	return podGroup{workload: workload, pods: n, each: room{milli, 1 << 10, 1}}
 }
 
+// daemon is a pod of every node with some cores, in thousandths.
+func daemon(milli int64) podGroup {
+	return podGroup{workload: "web", pods: 1, each: room{milli, 1, 1}, stays: true}
+}
+
 // cutCores returns the recommendation that a workload requests at most some cores, in thousandths.
 func cutCores(workload string, milli int64) map[string][]requestCut {
 	return map[string][]requestCut{workload: {{"rec-" + workload, workload, room{milli, 1 << 40, 0}}}}
@@ -69,7 +74,8 @@ func TestNodePool_SavesTheNodesThatCanBeRemoved(t *testing.T) {
 		"a node that must stay": {
 			[]poolNode{
 				{
-					uid: "node-01", size: room{4000, 16 << 10, 110}, kept: true, groups: []podGroup{pods("web", 2, 2000)},
+					uid: "node-01", size: room{4000, 16 << 10, 110}, kept: true,
+					groups:  []podGroup{pods("web", 2, 2000)},
 					machine: nodeMachine{cost: money.FromInt(100)},
 				},
 				evenNode(2, pods("web", 2, 2000)),
@@ -83,15 +89,16 @@ func TestNodePool_SavesTheNodesThatCanBeRemoved(t *testing.T) {
 		},
 		"pods of a daemon set go with their node": {
 			[]poolNode{
-				evenNode(1, podGroup{workload: "web", pods: 1, each: room{3000, 1, 1}, stays: true}, pods("x", 1, 1000)),
-				evenNode(2, podGroup{workload: "web", pods: 1, each: room{3000, 1, 1}, stays: true}, pods("x", 1, 1000)),
+				evenNode(1, daemon(3000), pods("x", 1, 1000)),
+				evenNode(2, daemon(3000), pods("x", 1, 1000)),
 			}, 1000, "100.00 100.00 res_1=100.00",
 		},
 		"pods whose volumes are in another zone": {
 			[]poolNode{
 				{
-					uid: "node-01", zone: "b", size: room{4000, 16 << 10, 110}, machine: nodeMachine{cost: money.FromInt(100)},
-					groups: []podGroup{{workload: "web", pods: 1, each: room{4000, 1, 1}, zonal: true}},
+					uid: "node-01", zone: "b", size: room{4000, 16 << 10, 110},
+					machine: nodeMachine{cost: money.FromInt(100)},
+					groups:  []podGroup{{workload: "web", pods: 1, each: room{4000, 1, 1}, zonal: true}},
 				},
 				evenNode(2, podGroup{workload: "web", pods: 1, each: room{4000, 1, 1}, zonal: true}),
 			}, 1000, "150.00 0.00",
@@ -121,7 +128,8 @@ func TestNodePool_ChargesThatCommitmentsContinueAreNoSaving(t *testing.T) {
 
 func TestNodePool_RecommendationsShareTheNodesThatTheyRemoveTogether(t *testing.T) {
 	p := &nodePool{nodes: []poolNode{
-		evenNode(1, pods("web", 2, 1000), pods("api", 2, 1000)), evenNode(2, pods("web", 2, 1000), pods("api", 2, 1000)),
+		evenNode(1, pods("web", 2, 1000), pods("api", 2, 1000)),
+		evenNode(2, pods("web", 2, 1000), pods("api", 2, 1000)),
 	}}
 	cuts := cutCores("web", 500)
 	if alone := savedText(p.savings(cuts)["rec-web"]); alone != "50.00 0.00" {

@@ -76,35 +76,26 @@ func (r *recordReader) read(key, value []byte) {
 	}
 }
 
+// texts are the members that hold texts, and their fields. A map of functions, because a switch over so many names is
+// hard to follow.
+var texts = map[string]func(*recordReader) *string{
+	"id": func(r *recordReader) *string { return &r.ID }, "uid": func(r *recordReader) *string { return &r.UID },
+	"name": func(r *recordReader) *string { return &r.Name }, "type": func(r *recordReader) *string { return &r.Type },
+	"provider":       func(r *recordReader) *string { return &r.Provider },
+	"cloudAccountID": func(r *recordReader) *string { return &r.CloudAccountID },
+	"region":         func(r *recordReader) *string { return &r.Region },
+	"zone":           func(r *recordReader) *string { return &r.Zone },
+	"instanceType":   func(r *recordReader) *string { return &r.InstanceType },
+	"parentUID":      func(r *recordReader) *string { return &r.ParentUID },
+	"unschedulable":  func(r *recordReader) *string { return &r.Unschedulable },
+	"actionID":       func(r *recordReader) *string { return &r.ActionID },
+	"scan":           func(r *recordReader) *string { return &r.Scan },
+}
+
 // textOf returns the field of a member that holds a text, or nil.
 func (r *recordReader) textOf(key string) *string {
-	switch key {
-	case "id":
-		return &r.ID
-	case "uid":
-		return &r.UID
-	case "name":
-		return &r.Name
-	case "type":
-		return &r.Type
-	case "provider":
-		return &r.Provider
-	case "cloudAccountID":
-		return &r.CloudAccountID
-	case "region":
-		return &r.Region
-	case "zone":
-		return &r.Zone
-	case "instanceType":
-		return &r.InstanceType
-	case "parentUID":
-		return &r.ParentUID
-	case "unschedulable":
-		return &r.Unschedulable
-	case "actionID":
-		return &r.ActionID
-	case "scan":
-		return &r.Scan
+	if field := texts[key]; field != nil {
+		return field(r)
 	}
 	return nil
 }

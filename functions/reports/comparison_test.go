@@ -94,7 +94,8 @@ func TestReports_SayWhichDaysBillsCover(t *testing.T) {
 func TestTrends_SplitByDimensions(t *testing.T) {
 	a := newFixture(t)
 	for _, query := range []string{
-		"dims=service_name", "dims=team_id&limit=1", "dims=service_name,region&granularity=week&limit=2", "dims=tag:env",
+		"dims=service_name", "dims=team_id&limit=1", "dims=service_name,region&granularity=week&limit=2",
+		"dims=tag:env",
 		"dims=provider&granularity=month&from=2025-12-01&cost=effective",
 	} {
 		got := apitest.Data[Trends](a.get("/reports/trends?" + query))

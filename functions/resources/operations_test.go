@@ -145,7 +145,8 @@ func TestARecordIsAsTheContractSpellsIt(t *testing.T) {
 		"capacity": map[string]any{"vCPU": 2.0},
 		"tags":     map[string]any{"env": "prod"}, "smartTags": map[string]any{}, "parentUID": "", "schedulable": true,
 		"groupIDs": []any{},
-		"teamIDs":  []any{}, "scheduleIDs": []any{}, "rackRateUSD": nil, "runningRateUSD": nil, "actualUSD": nil, "costSource": nil,
+		"teamIDs":  []any{}, "scheduleIDs": []any{}, "rackRateUSD": nil, "runningRateUSD": nil,
+		"actualUSD": nil, "costSource": nil,
 		"discoveredAt": "2026-03-10T09:30:30Z", "lastSeenAt": "2026-03-10T09:30:30Z",
 		"createdAt": "2026-03-10T08:30:30Z", "id": list[0]["id"],
 	}

@@ -36,7 +36,8 @@ func (s *service) getSummary(ctx context.Context, in *summaryInput) (Summary, er
 		return Summary{}, err
 	}
 	out := Summary{
-		Total: sum.Total, ByProvider: sum.ByProvider, ByType: sum.ByType, ByStatus: sum.ByStatus, ByRegion: sum.ByRegion,
+		Total: sum.Total, ByProvider: sum.ByProvider, ByType: sum.ByType, ByStatus: sum.ByStatus,
+		ByRegion: sum.ByRegion,
 		ByAccount: sum.ByAccount, Facets: map[string]map[string]int{}, WithoutRate: running.unpriced,
 	}
 	if in.Facets {

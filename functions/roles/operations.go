@@ -35,7 +35,8 @@ func Operations(p *platform.Platform) *rest.Group {
 	rest.Handle(g, rest.Op{
 		ID: "listPermissions", Method: http.MethodGet, Path: "/permissions", SignedIn: true,
 		Statuses: []int{http.StatusNotFound}, Summary: "List the permissions of the caller or of a member",
-		Description: "The policies of the caller, or of the member with email, in the current organization, each with its scopes, in the order " +
+		Description: "The policies of the caller, or of the member with email, in the current organization, each " +
+			"with its scopes, in the order " +
 			"of GET /policies. Wildcards are expanded. A policy held on the whole organization is listed once, " +
 			"without narrower grants. Listed is only what works: a policy whose operations need a grant on the whole " +
 			"organization is left out on teams and resources.",

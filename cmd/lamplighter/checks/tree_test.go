@@ -16,7 +16,8 @@ import (
 // topLevel are the names at the top of the repository. Everything else lives in one of these folders.
 var topLevel = []string{
 	".ci", ".gitignore", ".golangci.yml", ".goreleaser.yaml", "CONTRIBUTING.md", "Makefile", "README.md", "cdk.json",
-	"cmd", "docs", "events", "functions", "go.mod", "go.sum", "infra", "openapi.yaml", "samconfig.toml", "shared", "statemachines",
+	"cmd", "docs", "events", "functions", "go.mod", "go.sum", "infra", "openapi.yaml", "samconfig.toml",
+	"shared", "statemachines",
 	"template.yaml",
 }
 

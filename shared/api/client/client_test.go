@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -327,7 +328,7 @@ func TestRecords_ReadsAllPages(t *testing.T) {
 				}
 				got = append(got, string(raw))
 			}
-			if len(got) != c.want || got[c.want-1] != fmt.Sprint(c.want-1) || len(tr.requests) != c.wantRequests {
+			if len(got) != c.want || got[c.want-1] != strconv.Itoa(c.want-1) || len(tr.requests) != c.wantRequests {
 				t.Errorf("%d records by %d requests, want %d by %d", len(got), len(tr.requests), c.want, c.wantRequests)
 			}
 		})

@@ -26,8 +26,8 @@ func writeCatalogue(ctx huma.Context, status int, body []byte) {
 	writeAnswer(ctx, status, contentJSON, body)
 }
 
-// matchesTag reports whether the value of If-None-Match names a tag (RFC 9110, section 13.1.2). Proxies that compress an
-// answer make its tag a weak one.
+// matchesTag reports whether the value of If-None-Match names a tag (RFC 9110, section 13.1.2). Proxies that compress
+// an answer make its tag a weak one.
 func matchesTag(condition, tag string) bool {
 	for one := range strings.SplitSeq(condition, ",") {
 		if one = strings.TrimPrefix(strings.TrimSpace(one), "W/"); one == tag || one == "*" {
@@ -47,7 +47,8 @@ func (o *operation) describeCatalogue(hop *huma.Operation) {
 		Name: "If-None-Match", In: "header", Schema: text, Description: "The ETag of an earlier answer",
 	})
 	addHeader(hop.Responses[strconv.Itoa(o.Status)], "ETag", &huma.Param{
-		Description: "Names this content: send it as If-None-Match. Clients may keep the answer for an hour", Schema: text,
+		Description: "Names this content: send it as If-None-Match. Clients may keep the answer for an hour",
+		Schema:      text,
 	})
 	hop.Responses[strconv.Itoa(http.StatusNotModified)] = &huma.Response{
 		Description: "The content is that of the ETag in If-None-Match",

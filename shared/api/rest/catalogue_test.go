@@ -15,7 +15,8 @@ func mountColours(t *testing.T) *sampleService {
 	s := openReply(t)
 	g := rest.NewGroup("Colours")
 	rest.Handle(g, rest.Op{
-		ID: "listColours", Method: http.MethodGet, Path: "/colours", SignedIn: true, Catalogue: true, Summary: "Colours",
+		ID: "listColours", Method: http.MethodGet, Path: "/colours", SignedIn: true, Catalogue: true,
+		Summary: "Colours",
 	}, func(context.Context, *struct{}) ([]string, error) { return []string{"red", "blue"}, nil })
 	rest.Handle(g, rest.Op{
 		ID: "listNone", Method: http.MethodGet, Path: "/none", SignedIn: true, Summary: "None",
@@ -51,7 +52,8 @@ func TestCatalogue_IsSentAgainOnlyWhenItChanged(t *testing.T) {
 		{"none", "", http.StatusOK},
 	} {
 		w := s.sendRequest(anna, "GET /colours", "", "If-None-Match: "+c.sent)
-		if w.Code != c.want || w.Header().Get("ETag") != tag || (w.Body.Len() == 0) != (c.want == http.StatusNotModified) {
+		empty := w.Body.Len() == 0
+		if w.Code != c.want || w.Header().Get("ETag") != tag || empty != (c.want == http.StatusNotModified) {
 			t.Errorf("%s: %d %q %v; want %d", c.name, w.Code, w.Body, w.Header(), c.want)
 		}
 	}

@@ -50,8 +50,8 @@ type Op struct {
 	// ignored, because people type it.
 	Console bool
 
-	// Catalogue marks a GET whose answer is the same for every caller until the next version of the service. Clients may
-	// keep it for an hour, and ask with its ETag whether it has changed.
+	// Catalogue marks a GET whose answer is the same for every caller until the next version of the service. Clients
+	// may keep it for an hour, and ask with its ETag whether it has changed.
 	Catalogue bool
 
 	wholeList  bool // the answer is an array with all items

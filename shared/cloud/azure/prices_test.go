@@ -122,7 +122,7 @@ func TestPrices_AreThoseOfConsumptionWithoutSpareCapacity(t *testing.T) {
 	want := map[string]string{
 		"vm/Standard_D2s_v5/linux": "0.096000 hour", "vm/Standard_D2s_v5/windows": "0.188000 hour",
 		"disk/P10/LRS": "19.710000 month", "disk/snapshot": "0.050000 month",
-		"disk/S4/LRS":  "1.536000 month", "nat/hours": "0.045000 hour", "sqldb/S1": "0.040321 hour",
+		"disk/S4/LRS": "1.536000 month", "nat/hours": "0.045000 hour", "sqldb/S1": "0.040321 hour",
 	}
 	if err != nil || version != "retail 2026-07-21" || fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("%v of %q, %v; want %v", got, version, err, want)

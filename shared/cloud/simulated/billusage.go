@@ -31,7 +31,8 @@ func (s *settings) usageOf(n node) usage {
 	u.on, _ = s.initialState(n)
 	production := s.envOf(n) == "prod"
 	u.rests = kinds[n.kind].Actionable && !production
-	u.covered = s.planted == nil && n.kind == kindEC2 && u.on && production && s.drawProperty(n, asCovered)%planShare == 0
+	u.covered = s.planted == nil && n.kind == kindEC2 && u.on && production &&
+		s.drawProperty(n, asCovered)%planShare == 0
 	return u
 }
 

@@ -13,7 +13,9 @@ func TestSummarize_FacetsAreWhatAListWouldHave(t *testing.T) {
 	s.account("ca_2", "other")
 	s.upsert(s.scan("job_1"), instances(0, 60)...)
 	db := Scan{Partition{"ca_2", "simulated", "us-east-1", "aws-rds"}, "job_2", noon}
-	s.upsert(db, cloud.Resource{UID: "db-1", Name: "Orders", Type: "aws-rds", Region: "us-east-1", Status: cloud.Stopped})
+	s.upsert(db, cloud.Resource{
+		UID: "db-1", Name: "Orders", Type: "aws-rds", Region: "us-east-1", Status: cloud.Stopped,
+	})
 	one, two := s.find(List{})[0], s.find(List{})[1]
 	for name, f := range map[string]Filter{
 		"none":                 {},

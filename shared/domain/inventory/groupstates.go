@@ -17,7 +17,9 @@ func (s *Store) CountStates(ctx context.Context, org string, groupIDs []string, 
 	if len(groupIDs) == 0 {
 		return out, nil
 	}
-	v, err := s.openIndexWith(ctx, org, func(id string) bool { return slices.Contains(groupIDs, id) || sight.needsTeam(id) })
+	v, err := s.openIndexWith(ctx, org, func(id string) bool {
+		return slices.Contains(groupIDs, id) || sight.needsTeam(id)
+	})
 	if err != nil {
 		return nil, fmt.Errorf("count the members of %d groups: %w", len(groupIDs), err)
 	}

@@ -16,8 +16,8 @@ type Summary struct {
 	ByStatus   map[string]int
 	ByRegion   map[string]int
 	ByAccount  map[string]int
-	// Facets counts, by the name of a filter of lists and by value, the resources that agree with all other filters: what
-	// a list would have if its filter had the value.
+	// Facets counts, by the name of a filter of lists and by value, the resources that agree with all other filters:
+	// what a list would have if its filter had the value.
 	Facets map[string]map[string]int
 }
 
@@ -42,8 +42,8 @@ func (s *Store) SummarizeResources(ctx context.Context, org string, f Filter) (S
 	return s.SummarizeRunning(ctx, org, f, nil)
 }
 
-// SummarizeRunning is SummarizeResources that also calls running, unless it is nil, for each counted resource that runs,
-// after the costs in the filter's sight were read.
+// SummarizeRunning is SummarizeResources that also calls running, unless it is nil, for each counted resource that
+// runs, after the costs in the filter's sight were read.
 func (s *Store) SummarizeRunning(ctx context.Context, org string, f Filter, running func(uid string)) (Summary, error) {
 	v, err := s.openIndexWith(ctx, org, f.membershipsNeeded())
 	if err != nil {

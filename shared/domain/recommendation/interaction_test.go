@@ -117,15 +117,16 @@ func TestStand_JointClaimsAddUpAndCompeteAsOne(t *testing.T) {
 		return e
 	}
 	single := func(s Strength, cents int64) entry { return onResource(3, 1, s, cents, 1000) }
+	pair := func(other entry) []entry { return []entry{joint(1, 300), joint(2, 200), other} }
 	for name, tt := range map[string]struct {
 		all  []entry
 		want []int64
 	}{
 		"alone they add up":              {[]entry{joint(1, 300), joint(2, 200)}, []int64{300, 200}},
 		"to the cost at most":            {[]entry{joint(1, 900), joint(2, 600)}, []int64{600, 400}},
-		"a weaker one is an alternative": {[]entry{joint(1, 300), joint(2, 200), single(ByTier, 450)}, []int64{300, 200, 0}},
-		"a stronger one hides all":       {[]entry{joint(1, 300), joint(2, 200), single(ByStop, 450)}, []int64{0, 0, 450}},
-		"a larger one hides all":         {[]entry{joint(1, 300), joint(2, 200), single(ByTier, 600)}, []int64{0, 0, 600}},
+		"a weaker one is an alternative": {pair(single(ByTier, 450)), []int64{300, 200, 0}},
+		"a stronger one hides all":       {pair(single(ByStop, 450)), []int64{0, 0, 450}},
+		"a larger one hides all":         {pair(single(ByTier, 600)), []int64{0, 0, 600}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := nets(tt.all...); !slices.Equal(got, tt.want) {

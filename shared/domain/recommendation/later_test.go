@@ -31,7 +31,9 @@ func TestAdvance_KeepsTheSavingThatIsComputedLater(t *testing.T) {
 	booked.Outcome = Booked
 	booked.Savings = Savings{
 		Form: FormRequests, Strength: BySize, Gross: money.FromInt(40), Net: money.FromInt(30), Given: Medium,
-		Claims: []Claim{{ResourceID: "res_01k6v0e4y0c2b7m9q8r5t3w1xz", USD: money.FromInt(30), Cost: money.FromInt(90)}},
+		Claims: []Claim{{
+			ResourceID: "res_01k6v0e4y0c2b7m9q8r5t3w1xz", USD: money.FromInt(30), Cost: money.FromInt(90),
+		}},
 	}
 	booked.Severity = Lowered(Medium, money.FromInt(30))
 	row, changed := Advance(row, booked, dayPass(1))

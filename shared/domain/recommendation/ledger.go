@@ -34,7 +34,7 @@ type LedgerLine struct {
 	From       time.Time    `json:"from"`   // the first day after the application, 00:00 UTC
 	Before     money.Amount `json:"before"` // effective cost of the 7 days before the application
 	After      money.Amount `json:"after"`  // effective cost of the 7 days from From
-	Month      money.Amount `json:"month"`  // Before less After, as 30 days, at most the cost of the resource, less Copy
+	Month      money.Amount `json:"month"`  // Before less After, as 30 days, at most the resource's cost, less Copy
 	MeasuredAt time.Time    `json:"measuredAt"`
 
 	// StopsBefore and StopsAfter are the savings of our stops in the two weeks, at public prices. The ledger has lines
@@ -69,7 +69,8 @@ func (c *CopyCost) proof() string {
 	case c == nil:
 		return ""
 	case c.Unknown != "":
-		return "; the snapshot that is kept for 30 days is not subtracted, because its price is unknown (" + c.Unknown + ")"
+		return "; the snapshot that is kept for 30 days is not subtracted, because its price is unknown (" +
+			c.Unknown + ")"
 	}
 	return "; less " + c.USD.Fixed(2) + " USD for the snapshot that is kept for 30 days"
 }

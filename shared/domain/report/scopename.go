@@ -82,8 +82,8 @@ func (r LabelReader) accountNames(ctx context.Context, org string) (map[string]s
 // groupReading is the policy that permits a caller to see the names of groups.
 const groupReading = "resource-groups:read"
 
-// groupNames returns the names of the resource groups that the caller may see, by ID. It makes no round trip for a caller
-// without access to groups.
+// groupNames returns the names of the resource groups that the caller may see, by ID. It makes no round trip for a
+// caller without access to groups.
 func (r LabelReader) groupNames(ctx context.Context, org string) (map[string]string, error) {
 	scopes := identity.CallerFrom(ctx).Scopes(groupReading)
 	out := map[string]string{}

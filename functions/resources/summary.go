@@ -37,7 +37,7 @@ func (s *service) getSummary(ctx context.Context, in *summaryInput) (Summary, er
 	}
 	out := Summary{
 		Total: sum.Total, ByProvider: sum.ByProvider, ByType: sum.ByType, ByStatus: sum.ByStatus,
-		ByRegion: sum.ByRegion,
+		ByRegion:  sum.ByRegion,
 		ByAccount: sum.ByAccount, Facets: map[string]map[string]int{}, WithoutRate: running.unpriced,
 	}
 	if in.Facets {

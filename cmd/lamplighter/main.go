@@ -41,6 +41,8 @@ const usage = `usage: lamplighter <command>
   rules      test, plan and apply own rules of recommendations, or prove a recommendation (rules -help)
   restore    make a table of the backups of another one (restore -help)
   version    print the version
+
+The client of a running service, here or elsewhere, is lamp: go run ./cmd/lamp help.
 `
 
 func main() {

@@ -79,6 +79,7 @@ func TestDemo_ShowsThePlantedWaste(t *testing.T) {
 		"recommendations of every category":             (*evaluatedDemo).checkCategories,
 		"exactly the planted waste of the last account": (*evaluatedDemo).checkPlanted,
 		"a rule that is unknown, with the reason":       (*evaluatedDemo).checkUnknown,
+		"an answer to each widget of every dashboard":   (*evaluatedDemo).checkDashboards,
 	} {
 		t.Run(name, func(t *testing.T) { check(&evaluatedDemo{t, d.Service, d.client}) })
 	}

@@ -34,7 +34,7 @@ func Operations(p *platform.Platform) *rest.Group {
 	}, listPolicies)
 	rest.Handle(g, rest.Op{
 		ID: "listPermissions", Method: http.MethodGet, Path: "/permissions", SignedIn: true,
-		Statuses: []int{http.StatusNotFound}, Summary: "List the permissions of the caller or of a member",
+		Statuses: []int{http.StatusForbidden}, Summary: "List the permissions of the caller or of a member",
 		Description: "The policies of the caller, or of the member with email, in the current organization, each " +
 			"with its scopes, in the order " +
 			"of GET /policies. Wildcards are expanded. A policy held on the whole organization is listed once, " +

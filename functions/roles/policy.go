@@ -37,6 +37,9 @@ func (s *service) listPermissions(ctx context.Context, in *permissionsInput) ([]
 		return nil, err
 	}
 	_, m, err := s.people.FindMember(ctx, c.Org, in.Email)
+	if fault.Is(err, fault.NotFound) {
+		return nil, fault.NewWithCause(fault.Invalid, err, "email: %s: GET /users lists the members", fault.Message(err))
+	}
 	return permissionsOf(identity.Caller{Org: c.Org, User: m.User, Grants: a.ResolveGrants(m.Grants)}), err
 }
 

@@ -10,6 +10,7 @@ import (
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/scheduling"
+	"lamplighter.dev/shared/foundation/clock"
 	"lamplighter.dev/shared/foundation/fault"
 )
 
@@ -32,25 +33,20 @@ type UpcomingFiring struct {
 
 // Upcoming is the firings of all schedules, the next first.
 type Upcoming struct {
-	From    time.Time        `json:"from"`
-	To      time.Time        `json:"to"`
 	Firings []UpcomingFiring `json:"firings"`
 	More    bool             `json:"more" doc:"There are more than 200 until to"`
 }
 
 type upcomingInput struct {
-	To rest.Time `query:"to" doc:"The end of the list, at most 92 days from now; 24 hours from now when left out"`
+	To rest.Time `query:"to" doc:"The end of the list: 24 hours from now when left out. A time more than 92 days from now counts as 92 days"`
 }
 
 // listUpcoming lists the firings of all enabled schedules that the caller may see. It takes two round trips, and those
 // of the visible schedules of a narrow grant.
 func (s *service) listUpcoming(ctx context.Context, in *upcomingInput) (Upcoming, error) {
 	now := s.p.Clock.Now()
-	span := scheduling.Span{From: now, To: cmp.Or(in.To.Time, now.Add(24*time.Hour))}
-	if ahead := span.To.Sub(now); ahead < 0 || ahead > maxPreview {
-		return Upcoming{}, fault.New(fault.Invalid, "to: %s is not between now and 92 days from now; send such a time",
-			span.To.Format(time.RFC3339))
-	}
+	end := clock.Earliest(cmp.Or(in.To.Time, now.Add(24*time.Hour)), now.Add(maxPreview))
+	span := scheduling.Span{From: now, To: clock.Latest(end, now)}
 	all, err := s.visibleSchedules(ctx)
 	if err != nil {
 		return Upcoming{}, err
@@ -60,7 +56,7 @@ func (s *service) listUpcoming(ctx context.Context, in *upcomingInput) (Upcoming
 	if err != nil {
 		return Upcoming{}, err
 	}
-	out := Upcoming{From: span.From, To: span.To, Firings: []UpcomingFiring{}, More: len(firings) > maxUpcoming}
+	out := Upcoming{Firings: []UpcomingFiring{}, More: len(firings) > maxUpcoming}
 	named := identity.Allows(identity.CallerFrom(ctx), calendarReading)
 	for _, f := range firings[:min(len(firings), maxUpcoming)] {
 		if !named {

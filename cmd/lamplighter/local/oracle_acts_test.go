@@ -51,10 +51,12 @@ func (o *oracle) groupsAndTeams() {
 		if g["memberCount"] != nil {
 			g["memberCount"] = len(members)
 		}
+		g["states"] = o.statesOf(members)
 		wantGroups = append(wantGroups, g)
 		got := o.one(o.c, "/resource-groups/"+id)
 		o.same("members of "+id, got["members"], asAny(members))
 		o.same("count of "+id, got["memberCount"], len(members))
+		o.same("states of "+id, got["states"], g["states"])
 	}
 	got, total, status := o.items(o.c, "/resource-groups")
 	o.list(listing{"groups", got, total, status}, "resource-groups:read", wantGroups)
@@ -68,6 +70,20 @@ func (o *oracle) groupsAndTeams() {
 	}
 	got, total, status = o.items(o.c, "/teams")
 	o.list(listing{"teams", got, total, status}, "teams:read", wantTeams)
+}
+
+// statesOf counts members by the status of their resources.
+func (o *oracle) statesOf(members []any) record {
+	out := record{}
+	for _, r := range o.all("/resources") {
+		for _, m := range members {
+			if status := r["status"].(string); m.(record)["resourceID"] == r["id"] {
+				n, _ := out[status].(int)
+				out[status] = n + 1
+			}
+		}
+	}
+	return out
 }
 
 // asAny returns nil for no members, which are left out of a record.

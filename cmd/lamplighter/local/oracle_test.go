@@ -213,12 +213,15 @@ func byUID(list []record) []record {
 func summary(list []record) record {
 	out := record{
 		"total": len(list), "byProvider": record{}, "byType": record{}, "byStatus": record{},
-		"byRegion": record{},
+		"byRegion": record{}, "byAccount": record{}, "facets": record{}, "hourlyUSD": nil, "withoutRate": 0,
 	}
 	for _, r := range list {
+		if r["status"] == "running" { // nothing has a price here
+			out["withoutRate"] = out["withoutRate"].(int) + 1
+		}
 		for field, counts := range map[string]string{
 			"provider": "byProvider", "type": "byType", "status": "byStatus",
-			"region": "byRegion",
+			"region": "byRegion", "cloudAccountID": "byAccount",
 		} {
 			m, key := out[counts].(record), r[field].(string)
 			n, _ := m[key].(int)

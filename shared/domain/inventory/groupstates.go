@@ -5,11 +5,12 @@ import (
 	"fmt"
 	"slices"
 
+	"lamplighter.dev/shared/cloud"
 	"lamplighter.dev/shared/domain/inventory/index"
 )
 
-// CountStates counts the members of groups by status, by the group's ID, limited to the sight. A group without members
-// in sight is left out. It takes one round trip, and one more if the members of a static group have changed.
+// CountStates counts the members of groups by status, by the group's ID, limited to the sight. A dynamic group has no
+// terminated members. A group without members in sight is left out. It takes one round trip, and one more if the members of a static group have changed.
 func (s *Store) CountStates(ctx context.Context, org string, groupIDs []string, sight Visibility) (
 	map[string]map[string]int, error,
 ) {
@@ -30,8 +31,9 @@ func (s *Store) CountStates(ctx context.Context, org string, groupIDs []string, 
 		if seen != nil && !seen(r) {
 			continue
 		}
+		gone := cloud.Status(r.Word(index.StatusRef)) == cloud.Terminated
 		for i := range counts {
-			if c := &counts[i]; v.isMember(r, c.group) {
+			if c := &counts[i]; (!gone || c.group.Selector == nil) && v.isMember(r, c.group) {
 				c.byState[r.Ref(index.StatusRef)]++
 			}
 		}

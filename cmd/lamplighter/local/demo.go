@@ -110,7 +110,7 @@ func (s *Service) Demo(ctx context.Context, base string) (Demo, error) {
 
 // fillDemo makes the data of the demo's organization where it is missing, and returns a running resource.
 func (s *Service) fillDemo(ctx context.Context, c *Client, org string) (DemoResource, error) {
-	connected, err := c.connect(ctx)
+	connected, err := c.connect(ctx, changedOn(s.Platform.Clock.Now()))
 	if err != nil {
 		return DemoResource{}, fmt.Errorf("connect the demo accounts: %w", err)
 	}
@@ -159,8 +159,9 @@ func (c *Client) enter(ctx context.Context, password string) (string, error) {
 	return org, err
 }
 
-// connect connects the demo's accounts, unless one is connected, and returns the ids of those that it connected.
-func (c *Client) connect(ctx context.Context) (ids []string, err error) {
+// connect connects the demo's accounts, unless one is connected, and returns the ids of those that it connected. Their
+// planted resources were changed on a day of the past.
+func (c *Client) connect(ctx context.Context, changed time.Time) (ids []string, err error) {
 	var accounts struct {
 		Total int `json:"total"`
 	}
@@ -171,7 +172,7 @@ func (c *Client) connect(ctx context.Context) (ids []string, err error) {
 		id, err := c.create(ctx, "/cloud-accounts", map[string]any{
 			"provider": simulated.Name, "cloudAccountID": a.NativeID, "name": a.name,
 			"authMethod": simulated.AuthMethod, "permissionLevel": "read_write",
-			"credentials": a.Credentials,
+			"credentials": withPast(a.Account, changed).Credentials,
 		})
 		if err != nil {
 			return nil, err

@@ -73,7 +73,8 @@ func (d *evaluatedDemo) checkSavingLine(one shownWaste) {
 		if l.Recommendation == nil {
 			continue
 		}
-		if lines++; l.Recommendation.ID != one.ID || !strings.HasPrefix(l.Source, "bill of ") || l.SavingsUSD == "0.00" {
+		lines++
+		if l.Recommendation.ID != one.ID || !strings.HasPrefix(l.Source, "bill of ") || l.SavingsUSD == "0.00" {
 			d.Errorf("%+v is not the saving of %s", l, one.ID)
 		}
 	}
@@ -85,11 +86,11 @@ func (d *evaluatedDemo) checkSavingLine(one shownWaste) {
 // savingLines reads the report of savings of the last 30 days, which also has the past stops.
 func (d *evaluatedDemo) savingLines() (out []savingLine) {
 	d.Helper()
-	today := d.Platform.Clock.Now().UTC()
+	now := d.Platform.Clock.Now().UTC()
+	from, to := now.AddDate(0, 0, -30).Format(time.DateOnly), now.AddDate(0, 0, 1).Format(time.DateOnly)
 	for page := 1; ; page++ {
 		var report struct{ Items []savingLine }
-		d.get(fmt.Sprintf("/reports/savings?from=%s&to=%s&limit=100&page=%d",
-			today.AddDate(0, 0, -30).Format(time.DateOnly), today.AddDate(0, 0, 1).Format(time.DateOnly), page), &report)
+		d.get(fmt.Sprintf("/reports/savings?from=%s&to=%s&limit=100&page=%d", from, to, page), &report)
 		if len(report.Items) == 0 {
 			return out
 		}

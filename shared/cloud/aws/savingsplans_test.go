@@ -1,10 +1,10 @@
 package aws_test
 
 import (
-	"fmt"
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -48,7 +48,7 @@ func (o *plannedOffers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if o.cut && strings.HasPrefix(name, "2026") {
-		w.Header().Set("Content-Length", fmt.Sprint(len(text)))
+		w.Header().Set("Content-Length", strconv.Itoa(len(text)))
 		text = text[:len(text)/2]
 	}
 	_, _ = w.Write([]byte(text))
@@ -126,11 +126,15 @@ func TestPrices_HaveTheRatesOfComputeSavingsPlans(t *testing.T) {
 func TestPrices_WithoutFilesOfSavingsPlansHaveNoRates(t *testing.T) {
 	_, all, _ := euPlans().fetchRates(t)
 	for name, change := range map[string]func(*plannedOffers){
-		"no index":                       func(o *plannedOffers) { o.index = "" },
-		"an index without the region":    func(o *plannedOffers) { o.index = `{"regions":[]}` },
-		"a region without a file":        func(o *plannedOffers) { o.index = strings.ReplaceAll(planIndex, "0720", "0721") },
-		"an address on another computer": func(o *plannedOffers) { o.index = strings.ReplaceAll(planIndex, planFolder, "//example.com/") },
-		"a file without plans":           func(o *plannedOffers) { o.plans = nil },
+		"no index":                    func(o *plannedOffers) { o.index = "" },
+		"an index without the region": func(o *plannedOffers) { o.index = `{"regions":[]}` },
+		"a region without a file": func(o *plannedOffers) {
+			o.index = strings.ReplaceAll(planIndex, "0720", "0721")
+		},
+		"an address on another computer": func(o *plannedOffers) {
+			o.index = strings.ReplaceAll(planIndex, planFolder, "//example.com/")
+		},
+		"a file without plans": func(o *plannedOffers) { o.plans = nil },
 		"rates before the name of their plan": func(o *plannedOffers) {
 			o.plans = []string{`{"rates":[` + planRate("EU-BoxUsage:m5.large", "RunInstances", "0.05") +
 				`],"description":"1 year No Upfront Compute Savings Plan"}`}

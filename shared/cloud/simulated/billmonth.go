@@ -130,8 +130,8 @@ func (b *bill) deliveredAt() time.Time {
 // fingerprint is the same for the same content.
 func (b *bill) fingerprint() string {
 	return fmt.Sprintf("%016x-%s-%s-%t-%t",
-		hashParts(strconv.FormatUint(b.key, 16)+b.changesKey(), fmt.Sprint(b.counts, b.billing.form)), b.start.Format("2006-01"),
-		b.through.Format(time.DateOnly), b.final, b.restated)
+		hashParts(strconv.FormatUint(b.key, 16)+b.changesKey(), fmt.Sprint(b.counts, b.billing.form)),
+		b.start.Format("2006-01"), b.through.Format(time.DateOnly), b.final, b.restated)
 }
 
 // changesKey distinguishes bills by the day of the changes of the past. Without one it is empty.

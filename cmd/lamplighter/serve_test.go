@@ -315,7 +315,7 @@ func TestTheWalkWithCostsWorks(t *testing.T) {
 	check := "\nget '/reports/summary?period=" + last + "'\n"
 	out := s.paste(t, dir, costs+check)
 	var planted money.Amount
-	for _, a := range local.DemoAccounts() {
+	for _, a := range local.DemoAccounts(now) {
 		plan, err := simulated.Planted(a, now)
 		if err != nil {
 			t.Fatal(err)

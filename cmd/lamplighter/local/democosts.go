@@ -44,7 +44,7 @@ func (s *Service) seedCosts(ctx context.Context, c *Client, org string) error {
 		return err
 	}
 	now := s.Platform.Clock.Now()
-	plan, err := simulated.Planted(DemoAccounts()[0], now)
+	plan, err := simulated.Planted(DemoAccounts(now)[0], now)
 	if err != nil {
 		return err
 	}

@@ -46,8 +46,7 @@ func (s *Service) seedPast(ctx context.Context, c *Client, org string, found []r
 	if err != nil || connected.ID == "" {
 		return err
 	}
-	account := withPast(demoAccounts[len(demoAccounts)-1].Account, changedOn(connected.CreatedAt))
-	changes, err := simulated.PastChanges(account)
+	changes, err := simulated.PastChanges(DemoAccounts(connected.CreatedAt)[len(demoAccounts)-1])
 	if err != nil {
 		return err
 	}

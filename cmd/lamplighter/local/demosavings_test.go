@@ -128,7 +128,7 @@ func (d *evaluatedDemo) checkUnknown() {
 // checkPlanted compares the recommendations of the last account with the planted list, in both directions, and the
 // list with the verbs that remediation carries out.
 func (d *evaluatedDemo) checkPlanted() {
-	account := DemoAccounts()[len(demoAccounts)-1]
+	account := DemoAccounts(d.Platform.Clock.Now())[len(demoAccounts)-1]
 	waste, err := simulated.PlantedWaste(account)
 	if err != nil {
 		d.Fatal(err)

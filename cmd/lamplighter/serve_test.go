@@ -278,11 +278,11 @@ func TestTheWalkWithRecommendationsWorks(t *testing.T) {
 	second := section(t, "Paste both blocks above before this one.\n\n```sh\n", "```")
 	third := section(t, "Paste all blocks above before this one.\n\n```sh\n", "```")
 	out := s.paste(t, t.TempDir(), first+second+third)
-	wantIn(t, out, `"reason":"needs_agent"`, `"total":13,`, `"verb":"setting"`, `"verb":"set-lifecycle"`,
+	wantIn(t, out, `"reason":"needs_agent"`, `"total":14,`, `"verb":"setting"`, `"verb":"set-lifecycle"`,
 		`"verb":"resize"`, `"verb":"scale"`, `"verb":"guard"`, `"verb":"release"`, `"verb":"delete"`,
 		`"verb":"change-storage"`, `"status":"marked"`,
 		`"byCategory":{`, `"executable":true`, `"status":"dismissed"`, `"approved by ada@example.com"`,
-		"what was changed is given back")
+		"what was changed is given back", `"realizedUSD":"`, `"source":"bill of `)
 	s.shut(t)
 }
 
@@ -315,7 +315,7 @@ func TestTheWalkWithCostsWorks(t *testing.T) {
 	check := "\nget '/reports/summary?period=" + last + "'\n"
 	out := s.paste(t, dir, costs+check)
 	var planted money.Amount
-	for _, a := range local.DemoAccounts() {
+	for _, a := range local.DemoAccounts(now) {
 		plan, err := simulated.Planted(a, now)
 		if err != nil {
 			t.Fatal(err)

@@ -31,7 +31,7 @@ type RecommendationRule struct {
 	Effort       string                  `json:"effort" enum:"low,medium,high"`
 	Risk         string                  `json:"risk" enum:"low,medium,high"`
 	Remediation  string                  `json:"remediation"`
-	Verb         string                  `json:"verb" doc:"The change in machine form; setting, licence, purchase and advice are made by people"`
+	Verb         string                  `json:"verb" doc:"The change in machine form; licence, purchase and advice are always made by people. Of the others, plan.executable of a recommendation says whether the service can make the change"`
 	Source       string                  `json:"source" doc:"Where the rule comes from"`
 	Open         int                     `json:"open" doc:"Open recommendations"`
 	SavingsUSD   string                  `json:"savingsUSD" doc:"Net a month, of the open ones"`

@@ -59,6 +59,29 @@ func TestOffers_AreOfTheBillAndOfPublicPrices(t *testing.T) {
 	}
 }
 
+// The families of AWS's machines have rates in public prices. Containers and functions have none: their use counts as
+// without a discount.
+func TestOffers_OfComputeSavingsPlansAreOfPublicPrices(t *testing.T) {
+	s := newSubjectOf(t, "aws-account", "", nil)
+	s.Region = "eu-west-1"
+	p := productNamed("aws-account", "compute")
+	s.reserved(p, map[string]eligibleUse{
+		"f-1": {region: "eu-west-1", days: daily("10")}, "i-1": {region: "eu-west-1", days: daily("30")},
+	})
+	s.bills.eligible["ca_1"][0].kind = "aws-lambda"
+	s.bills.accounts, s.classes = nil, map[string]string{"i-1": "m5.large"}
+	if got := s.offersOf(p, scope{}); len(got) > 0 {
+		t.Errorf("without prices: %v; want none", listedText(got))
+	}
+	s.listPrices(savingsNow.Add(-time.Hour), map[string]string{
+		"commitment/plan/ec2/m5/1y/none": "0.7", "commitment/plan/ec2/m5/3y/all": "0.4",
+	})
+	const want = "plan 1 none 0.775 prices v1, plan 3 all 0.55 prices v1"
+	if got := listedText(s.offersOf(p, scope{})); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // Public prices decide the rule of a subscription without any commitment, and its advice names the term.
 func TestOffers_OfPublicPricesMakeTheGainKnown(t *testing.T) {
 	s := newSubjectOf(t, "azure-subscription", "", nil)

@@ -24,6 +24,7 @@ var products = []product{
 	{
 		name: "compute", subject: "aws-account", kind: commitment.Plan,
 		types: []string{cloud.AWSEC2, "aws-lambda", "aws-ecs"}, rules: []string{"aws-account-compute-plan"},
+		listed: "ec2",
 	},
 	{
 		name: "databases", subject: "aws-account", kind: commitment.Reservation, types: []string{cloud.AWSRDS},

@@ -48,11 +48,12 @@ var demoAccounts = []struct {
 	}}},
 }
 
-// DemoAccounts returns the demo's clouds.
-func DemoAccounts() []cloud.Account {
+// DemoAccounts returns the demo's clouds as they are when they are connected at a time: the time decides the day of the
+// demo's change of the past.
+func DemoAccounts(connected time.Time) []cloud.Account {
 	out := make([]cloud.Account, len(demoAccounts))
 	for i, a := range demoAccounts {
-		out[i] = a.Account
+		out[i] = withPast(a.Account, changedOn(connected))
 		out[i].Provider = simulated.Name
 	}
 	return out
@@ -110,7 +111,7 @@ func (s *Service) Demo(ctx context.Context, base string) (Demo, error) {
 
 // fillDemo makes the data of the demo's organization where it is missing, and returns a running resource.
 func (s *Service) fillDemo(ctx context.Context, c *Client, org string) (DemoResource, error) {
-	connected, err := c.connect(ctx)
+	connected, err := c.connect(ctx, s.Platform.Clock.Now())
 	if err != nil {
 		return DemoResource{}, fmt.Errorf("connect the demo accounts: %w", err)
 	}
@@ -159,17 +160,18 @@ func (c *Client) enter(ctx context.Context, password string) (string, error) {
 	return org, err
 }
 
-// connect connects the demo's accounts, unless one is connected, and returns the ids of those that it connected.
-func (c *Client) connect(ctx context.Context) (ids []string, err error) {
+// connect connects the demo's accounts, unless one is connected, and returns the ids of those that it connected. Their
+// settings depend on the time.
+func (c *Client) connect(ctx context.Context, now time.Time) (ids []string, err error) {
 	var accounts struct {
 		Total int `json:"total"`
 	}
 	if err := c.Do(ctx, http.MethodGet, "/cloud-accounts", nil, &accounts); err != nil || accounts.Total > 0 {
 		return nil, err
 	}
-	for _, a := range demoAccounts {
+	for i, a := range DemoAccounts(now) {
 		id, err := c.create(ctx, "/cloud-accounts", map[string]any{
-			"provider": simulated.Name, "cloudAccountID": a.NativeID, "name": a.name,
+			"provider": simulated.Name, "cloudAccountID": a.NativeID, "name": demoAccounts[i].name,
 			"authMethod": simulated.AuthMethod, "permissionLevel": "read_write",
 			"credentials": a.Credentials,
 		})

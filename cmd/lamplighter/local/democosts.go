@@ -15,8 +15,9 @@ import (
 
 // resource is the part of a resource that the demo reads.
 type resource struct {
+	DemoResource
+
 	ID     string            `json:"id"`
-	UID    string            `json:"uid"`
 	Status string            `json:"status"`
 	Tags   map[string]string `json:"tags"`
 }
@@ -26,7 +27,7 @@ const teamTag = "team"
 
 // seedCosts makes, once, the records that cost reports need besides bills: teams that own the resources with their
 // tag, groups of the resources with planted cost spikes, budgets, a rule that splits unowned costs, a unit to divide
-// by, and a history of weekends.
+// by, a history of weekends, and an applied recommendation.
 func (s *Service) seedCosts(ctx context.Context, c *Client, org string) error {
 	var teams struct {
 		Total int `json:"total"`
@@ -43,7 +44,7 @@ func (s *Service) seedCosts(ctx context.Context, c *Client, org string) error {
 		return err
 	}
 	now := s.Platform.Clock.Now()
-	plan, err := simulated.Planted(DemoAccounts()[0], now)
+	plan, err := simulated.Planted(DemoAccounts(now)[0], now)
 	if err != nil {
 		return err
 	}
@@ -53,6 +54,7 @@ func (s *Service) seedCosts(ctx context.Context, c *Client, org string) error {
 		func() error { return c.seedRule(ctx, owners) },
 		func() error { return c.seedOrders(ctx, now) },
 		func() error { return s.seedWeekends(ctx, c, org, found) },
+		func() error { return s.seedPast(ctx, c, org, found) },
 	} {
 		if err = seed(); err != nil {
 			return err

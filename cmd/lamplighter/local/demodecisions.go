@@ -100,11 +100,11 @@ type demoFinding struct {
 // plantedFindings returns the recommendations of some rules in the last account of the demo, as far as there are any.
 func (c *Client) plantedFindings(ctx context.Context, rules ...string) (out []demoFinding, err error) {
 	account, err := c.lastDemoAccount(ctx)
-	if err != nil || account == "" {
+	if err != nil || account.ID == "" {
 		return nil, err
 	}
 	for _, id := range rules {
-		query := url.Values{"cloud_account_id": {account}, "search": {id}, "size": {"1"}}
+		query := url.Values{"cloud_account_id": {account.ID}, "search": {id}, "size": {"1"}}
 		var found struct {
 			Items []demoFinding `json:"items"`
 		}
@@ -121,23 +121,27 @@ func (c *Client) plantedFindings(ctx context.Context, rules ...string) (out []de
 	return out, nil
 }
 
-// lastDemoAccount returns the id of the last account of the demo, or "" if it is not connected any more.
-func (c *Client) lastDemoAccount(ctx context.Context) (string, error) {
+// connectedAccount is the part of a connected account that the demo reads.
+type connectedAccount struct {
+	ID             string    `json:"id"`
+	CloudAccountID string    `json:"cloudAccountID"`
+	CreatedAt      time.Time `json:"createdAt"`
+}
+
+// lastDemoAccount returns the last account of the demo, or one without an ID if it is not connected any more.
+func (c *Client) lastDemoAccount(ctx context.Context) (connectedAccount, error) {
 	var accounts struct {
-		Items []struct {
-			ID             string `json:"id"`
-			CloudAccountID string `json:"cloudAccountID"`
-		} `json:"items"`
+		Items []connectedAccount `json:"items"`
 	}
 	if err := c.Do(ctx, http.MethodGet, "/cloud-accounts", nil, &accounts); err != nil {
-		return "", err
+		return connectedAccount{}, err
 	}
 	for _, a := range accounts.Items {
 		if a.CloudAccountID == demoAccounts[len(demoAccounts)-1].NativeID {
-			return a.ID, nil
+			return a, nil
 		}
 	}
-	return "", nil
+	return connectedAccount{}, nil
 }
 
 // dismissOnce dismisses a recommendation without earlier decisions, and reports whether it did.

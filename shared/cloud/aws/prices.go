@@ -36,25 +36,51 @@ func (p *Provider) Prices(ctx context.Context, region string, take func(cloud.Pr
 	if base == "" {
 		base = priceLists
 	}
-	lists := pricelist.Reader{Clock: p.options.Clock, Transport: p.options.Transport}
+	r := &priceReading{
+		lists: pricelist.Reader{Clock: p.options.Clock, Transport: p.options.Transport}, base: base, region: region,
+		take: take,
+	}
 	version := ""
 	for _, service := range pricedServices {
-		f := &priceFile{prices: map[string]cloud.Price{}, unclear: map[string]bool{}}
-		err := lists.Read(ctx, base+"/"+service+"/current/"+region+"/index.csv", f.read)
-		if e, ok := errors.AsType[*cloud.Error](err); ok && strings.HasPrefix(e.Code, "404") {
-			continue
-		}
+		published, err := r.readService(ctx, service)
 		if err != nil {
 			return "", fmt.Errorf("read the prices of %s in %s: %w", service, region, err)
 		}
 		if version == "" {
-			version = f.published
-		}
-		if err = f.tell(take); err != nil {
-			return "", err
+			version = published
 		}
 	}
 	return version, nil
+}
+
+// priceReading is a reading of the prices of a region.
+type priceReading struct {
+	lists        pricelist.Reader
+	base, region string
+	take         func(cloud.Price) error
+}
+
+// readService passes the prices of a service to take, and returns when AWS published them; "" if it has no file. Those
+// of EC2 are read with their savings plans.
+func (r *priceReading) readService(ctx context.Context, service string) (string, error) {
+	f := &priceFile{prices: map[string]cloud.Price{}, unclear: map[string]bool{}}
+	err := r.lists.Read(ctx, r.base+"/"+service+"/current/"+r.region+"/index.csv", f.read)
+	if isMissing(err) {
+		return "", nil
+	}
+	if err == nil {
+		err = f.tell(r.take)
+	}
+	if err == nil && service == "AmazonEC2" {
+		err = r.tellPlans(ctx, f)
+	}
+	return f.published, err
+}
+
+// isMissing reports whether a file does not exist.
+func isMissing(err error) bool {
+	e, ok := errors.AsType[*cloud.Error](err)
+	return ok && strings.HasPrefix(e.Code, "404")
 }
 
 // priceFile is a file of prices that is being read.

@@ -22,6 +22,7 @@ type offers struct {
 	refuse   atomic.Int64        // number of requests to refuse with 429 first
 	truncate string              // the service with a truncated file
 	asked    atomic.Int64
+	prefix   string // of the addresses
 }
 
 const offerColumns = `"SKU","OfferTermCode","RateCode","TermType","PriceDescription","EffectiveDate","StartingRange",` +
@@ -63,7 +64,7 @@ func (o *offers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "slow down", http.StatusTooManyRequests)
 		return
 	}
-	service := strings.Split(r.URL.Path, "/")[1]
+	service := strings.Split(strings.TrimPrefix(r.URL.Path, o.prefix), "/")[1]
 	lines, ok := o.files[service]
 	if !ok || !strings.HasSuffix(r.URL.Path, "/current/eu-west-1/index.csv") {
 		http.NotFound(w, r)

@@ -130,8 +130,16 @@ func (b *bill) deliveredAt() time.Time {
 // fingerprint is the same for the same content.
 func (b *bill) fingerprint() string {
 	return fmt.Sprintf("%016x-%s-%s-%t-%t",
-		hashParts(strconv.FormatUint(b.key, 16), fmt.Sprint(b.counts, b.billing.form)), b.start.Format("2006-01"),
-		b.through.Format(time.DateOnly), b.final, b.restated)
+		hashParts(strconv.FormatUint(b.key, 16)+b.changesKey(), fmt.Sprint(b.counts, b.billing.form)),
+		b.start.Format("2006-01"), b.through.Format(time.DateOnly), b.final, b.restated)
+}
+
+// changesKey distinguishes bills by the day of the changes of the past. Without one it is empty.
+func (s *settings) changesKey() string {
+	if s.changedOn.IsZero() {
+		return ""
+	}
+	return s.changedOn.Format(time.DateOnly)
 }
 
 // commitSavingsPlan calculates the daily cost of the savings plan, its use on each day, and the cost of support. It
@@ -212,15 +220,16 @@ func (b *bill) nodeLines(n node, f func(*line)) {
 		if hours == 0 {
 			continue
 		}
+		rate := b.rateOn(n, &u, d.at)
 		l.day, l.what, l.extra = d.at, usageLine, 0
 		l.thousandth = hours * u.hourVariation(d)
 		if u.covered {
 			l.what, l.thousandth = coveredLine, hours*1000
 		} else if times := b.planted.factorOn(b, n, d.at); times > 1 {
-			l.extra = u.rate * l.thousandth / 1000 * (times - 1)
+			l.extra = rate * l.thousandth / 1000 * (times - 1)
 			l.thousandth *= times
 		}
-		l.list = u.rate * l.thousandth / 1000
+		l.list = rate * l.thousandth / 1000
 		l.billed, l.effective = l.list, l.list
 		if u.covered {
 			l.billed, l.effective = 0, l.list*planPrice/100

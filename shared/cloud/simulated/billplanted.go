@@ -58,9 +58,10 @@ func (s *settings) dearestInstance(start time.Time) (best node) {
 	return best
 }
 
-// factorOn returns how many times its hours n runs on the day.
+// factorOn returns how many times its hours n runs on the day. A node with a change of the past has no spike, so that
+// its bill shows the change alone.
 func (a anomaly) factorOn(b *bill, n node, at time.Time) int64 {
-	if !at.Equal(a.day) {
+	if _, changed := b.pastOf(n); changed || !at.Equal(a.day) {
 		return 1
 	}
 	hit := true

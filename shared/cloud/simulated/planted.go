@@ -12,7 +12,9 @@ import (
 
 // plantedTable lists the resources of an account with the setting facts=planted: a line each, with the rules that find
 // it. A healthy resource has none. The line decides the environment, the use, and the facts that differ from those of
-// a healthy resource; "unused" says that nothing uses it. The fact desired is the first size of a service.
+// a healthy resource; "unused" says that nothing uses it. The fact desired is the first size of a service. "past" is
+// the rule of a change that was made on the day of the setting changedOn, the cost before it in percent, and the facts
+// before it that the rule reads.
 //
 //go:embed planted.csv
 var plantedTable string
@@ -24,6 +26,7 @@ type plantedNode struct {
 	pattern pattern
 	unused  bool
 	facts   cloud.Facts
+	past    plantedPast
 }
 
 // plantedKey is a node of a planted account, which has one region.
@@ -42,12 +45,12 @@ func readPlanted() map[plantedKey]plantedNode {
 	for line := range strings.Lines(lines) {
 		cells := strings.Split(strings.TrimSpace(line), ";")
 		kind, known := kindOf(cells[0])
-		if len(cells) != 6 || !known {
-			panic(fmt.Sprintf("planted.csv: %q does not have a kind of this cloud and five more cells", line))
+		if len(cells) != 7 || !known {
+			panic(fmt.Sprintf("planted.csv: %q does not have a kind of this cloud and six more cells", line))
 		}
 		out[plantedKey{uint8(kind), counts[kind]}] = plantedNode{
 			rules: strings.Fields(cells[1]), env: cells[2], pattern: plantedPatterns[cells[3]],
-			unused: cells[4] == "yes", facts: plantedFacts(cells[5]),
+			unused: cells[4] == "yes", facts: plantedFacts(cells[5]), past: readPast(cells[6]),
 		}
 		counts[kind]++
 	}

@@ -35,6 +35,8 @@ import (
 //	                    have all facts that a listing tells of them, and one resource in five has planted waste or a
 //	                    planted weakness ("basic"). "planted": exactly the resources of planted.csv in the first
 //	                    region, with all facts; size, kinds and stopped do not matter
+//	changedOn           with facts=planted: the day of the changes of the past in planted.csv ("2026-03-01"; none).
+//	                    The bills of their resources are lower from this day on
 //
 // and the faults, all off by default. A rate is the share of calls or resources that it hits, 0 to 1:
 //
@@ -58,9 +60,11 @@ type settings struct {
 	// complete adds the facts of completions and of clusterCompletions
 	complete bool
 	planted  map[plantedKey]plantedNode // nil unless the account has exactly these
-	counts   [][]int
-	regions  []string
-	named    []string // by the account
+	// changedOn is the day of the changes of the past of planted nodes; zero for none
+	changedOn time.Time
+	counts    [][]int
+	regions   []string
+	named     []string // by the account
 
 	latency    time.Duration
 	limited    bool
@@ -90,7 +94,7 @@ func parseSettings(a cloud.Account) (settings, error) {
 	s.limited, s.billing = r.readFlag("limits"), r.readBilling(s.number)
 	s.faults, s.clusterStatus, s.organisation = r.readFaults(), r.clusterStatus(), r.readOrganisation()
 	facts, wanted := r.readChoice("facts", "basic", "complete", "planted"), r.readKinds()
-	s.complete = facts != "basic"
+	s.complete, s.changedOn = facts != "basic", r.readDay("changedOn")
 	s.counts = apportionKinds(r.readInteger("size", 200, 0, 5_000_000), len(s.regions), wanted)
 	if s.addNodes(wanted); facts == "planted" {
 		s.plant()

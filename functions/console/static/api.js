@@ -101,11 +101,23 @@ export async function call(method, path, options = {}, tries = 0) {
   const isJSON = (answer.headers.get("Content-Type") || "").includes("json");
   const content = isJSON ? await answer.json() : {};
   if (!answer.ok) throw new Failure(messageOf(content), answer.status, answer.headers.get("X-Request-Id"));
-  return content.data;
+  return options.file && !isJSON ? answer.blob() : content.data;
 }
 
 export const get = (path, options) => call("GET", path, options);
 export const post = (path, body, options) => call("POST", path, { key: crypto.randomUUID(), ...options, body });
+
+// change replaces or removes a record. Both may be sent twice, so they need no key.
+export const change = (method, path, body) => call(method, path, { body });
+
+// download saves the answer to a path as a file. A link cannot do it, because the token is in no cookie.
+export async function download(path, name) {
+  const saved = document.createElement("a");
+  saved.href = URL.createObjectURL(await call("GET", path, { file: true }));
+  saved.download = name;
+  saved.click();
+  setTimeout(() => URL.revokeObjectURL(saved.href), 10_000);
+}
 
 // useGet reads a path, and reads it again when it changes. Until the answer comes, the last one is shown. An empty path
 // reads nothing.

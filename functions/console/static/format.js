@@ -46,6 +46,8 @@ export const percent = (share) => percents.format(share);
 const utc = (options) => new Intl.DateTimeFormat(undefined, { timeZone: "UTC", ...options });
 const days = utc({ day: "numeric", month: "short" }),
   months = utc({ month: "long", year: "numeric" });
+const longDays = utc({ day: "numeric", month: "short", year: "numeric" });
+export const longDay = (d) => longDays.format(new Date(d));
 const shortMonths = utc({ month: "short", year: "2-digit" });
 export const day = (d) => days.format(new Date(d));
 export const month = (d) => months.format(new Date(d));

@@ -1,0 +1,22 @@
+// The screens by their addresses. Each is a module that is fetched when it is first opened. One of its policies opens it.
+// A screen with a name has an entry in the navigation.
+const load = {
+  overview: () => import("./screens/overview.js"),
+  resources: () => import("./screens/resources.js"),
+  resource: () => import("./screens/resource.js"),
+  activity: () => import("./screens/activity.js"),
+  costs: () => import("./screens/costs.js"),
+};
+
+const list = (id, name, area, policies) =>
+  ({ path: new RegExp(`^/${id}$`), id, to: "/" + id, name, area, policies, load: load[id] });
+const record = (id, policies, module) => ({ path: new RegExp(`^/${id}/(?<id>[^/]+)$`), id, policies, load: module });
+
+export const areas = ["Operate", "Money", "Manage"];
+export const screens = [
+  { ...list("overview", "Overview", "Operate", ["dashboards:read", "reports:read"]), path: /^\/?$/, to: "" },
+  list("resources", "Resources", "Operate", ["resources:read"]),
+  record("resources", ["resources:read"], load.resource),
+  list("activity", "Activity", "Operate", ["actions:read"]),
+  list("costs", "Costs", "Money", ["reports:read"]),
+];

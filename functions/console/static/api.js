@@ -110,13 +110,20 @@ export const post = (path, body, options) => call("POST", path, { key: crypto.ra
 // change replaces or removes a record. Both may be sent twice, so they need no key.
 export const change = (method, path, body) => call(method, path, { body });
 
-// download saves the answer to a path as a file. A link cannot do it, because the token is in no cookie.
+// download saves the answer to a path as a file. A link cannot do it, because the token is in no cookie. A large export is
+// a job, whose file has an address of its own.
 export async function download(path, name) {
+  let answer = await call("GET", path, { file: true });
+  while (!(answer instanceof Blob) && !answer.downloadURL) {
+    if (/failed|expired/.test(answer.status)) throw new Failure(answer.message || "The export failed.", 0);
+    await sleep(3000);
+    answer = await get(`reports/exports/${answer.jobID}`, { background: true });
+  }
   const saved = document.createElement("a");
-  saved.href = URL.createObjectURL(await call("GET", path, { file: true }));
+  saved.href = answer.downloadURL || URL.createObjectURL(answer);
   saved.download = name;
   saved.click();
-  setTimeout(() => URL.revokeObjectURL(saved.href), 10_000);
+  if (!answer.downloadURL) setTimeout(() => URL.revokeObjectURL(saved.href), 10_000);
 }
 
 // useGet reads a path, and reads it again when it changes. Until the answer comes, the last one is shown. An empty path

@@ -19,6 +19,9 @@ export function money(v) {
   return (n > 0 && n < 0.01 ? small : cents).format(v);
 }
 
+// rate writes the price of an hour, to four digits, so that it can be multiplied.
+export const rate = (v) => (unknown(v) ? "not priced" : small.format(v));
+
 // rounded writes an amount for a headline: whole dollars from 100 on.
 export const rounded = (v) => (unknown(v) ? "–" : (Math.abs(Number(v)) < 100 ? cents : dollars).format(v));
 

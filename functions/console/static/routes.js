@@ -6,6 +6,9 @@ const load = {
   resource: () => import("./screens/resource.js"),
   activity: () => import("./screens/activity.js"),
   costs: () => import("./screens/costs.js"),
+  savings: () => import("./screens/savings.js"),
+  anomalies: () => import("./screens/anomalies.js"),
+  budgets: () => import("./screens/budgets.js"),
 };
 
 const list = (id, name, area, policies) =>
@@ -19,4 +22,7 @@ export const screens = [
   record("resources", ["resources:read"], load.resource),
   list("activity", "Activity", "Operate", ["actions:read"]),
   list("costs", "Costs", "Money", ["reports:read"]),
+  list("anomalies", "Anomalies", "Money", ["reports:read"]),
+  list("budgets", "Budgets", "Money", ["budgets:read"]),
+  list("savings", "Savings", "Money", ["reports:read"]),
 ];

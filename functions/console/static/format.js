@@ -25,20 +25,6 @@ export const rate = (v) => (unknown(v) ? "not priced" : small.format(v));
 // rounded writes an amount for a headline: whole dollars from 100 on.
 export const rounded = (v) => (unknown(v) ? "–" : (Math.abs(Number(v)) < 100 ? cents : dollars).format(v));
 
-// sum adds decimal strings exactly. It returns null if one is not known.
-export function sum(amounts) {
-  if (amounts.some(unknown)) return null;
-  const places = Math.max(0, ...amounts.map((a) => (a.split(".")[1] || "").length));
-  const units = amounts.reduce((n, a) => {
-    const [whole, part = ""] = a.replace("-", "").split(".");
-    const u = BigInt(whole + part.padEnd(places, "0"));
-    return a.startsWith("-") ? n - u : n + u;
-  }, 0n);
-  const digits = (units < 0n ? -units : units).toString().padStart(places + 1, "0"),
-    at = digits.length - places;
-  return (units < 0n ? "-" : "") + digits.slice(0, at) + (places ? "." + digits.slice(at) : "");
-}
-
 const counts = new Intl.NumberFormat();
 export const count = (n) => counts.format(n);
 export const plural = (n, one, many = one + "s") => `${count(n)} ${n === 1 ? one : many}`;

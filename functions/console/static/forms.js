@@ -4,15 +4,16 @@ import { Dialog, Fault } from "./parts.js";
 
 const text = { cancel: "Cancel" };
 
-// Form shows fields. send gets their values by name and returns a promise; the form closes when it is fulfilled.
-export function Form({ title, verb, kind = "primary", close, send, disabled, children }) {
+// Form shows fields. send gets their values by name and returns a promise; the form closes when it is fulfilled,
+// unless keep says that send shows something in its place.
+export function Form({ title, verb, kind = "primary", close, send, keep, disabled, children }) {
   const [error, setError] = useState(),
     [busy, setBusy] = useState(false);
   const submit = (e) => {
     e.preventDefault();
     setBusy(true);
     setError(undefined);
-    send(Object.fromEntries(new FormData(e.target))).then(close, (refusal) => {
+    send(Object.fromEntries(new FormData(e.target))).then(keep ? null : close, (refusal) => {
       setError(refusal);
       setBusy(false);
     });

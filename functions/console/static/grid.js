@@ -67,8 +67,7 @@ export function usePages(filter) {
     want(0, 0);
     update();
   };
-  const rows = () => [...store.pages.values()].flat();
-  return { want, renew, retry, rows, error: store.error, row: (i) => store.pages.get(Math.floor(i / pageSize))?.[i % pageSize] };
+  return { want, renew, retry, error: store.error, row: (i) => store.pages.get(Math.floor(i / pageSize))?.[i % pageSize] };
 }
 
 // cost returns the monthly amount of a resource, and how it is known. An amount of 0 says that nothing is known: there was

@@ -89,7 +89,7 @@ export default function Resource({ id }) {
       ${read.error ? html`<${Fault} error=${read.error} retry=${read.reload} />` : html`<${Ghost} lines=${6} />`}</div>`;
   const act = actOn(r),
     may = can("actions:execute"),
-    plan = () => setWanted({ act, rows: [r], body: { resourceIDs: [r.id] } });
+    plan = () => setWanted({ act, body: { resourceIDs: [r.id] } });
   const done = () => {
     read.reload();
     history.reload();

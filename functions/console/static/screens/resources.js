@@ -89,8 +89,8 @@ export default function Resources({ search }) {
     set = (changes) => go("/resources" + withParameters(search, changes), true),
     total = s?.total || 0,
     some = [...picked.value.values()];
-  const plan = (act, rows) => setWanted({ act, rows, body: { resourceIDs: rows.map((r) => r.id) } });
-  const planAll = () => setWanted({ act: "stop", rows: pages.rows(), body: { filter: bulkFilter(chosen) } });
+  const plan = (act, rows) => setWanted({ act, body: { resourceIDs: rows.map((r) => r.id) } });
+  const planAll = () => setWanted({ act: "stop", body: { filter: bulkFilter(chosen) } });
   const done = (uids) => {
     pages.renew(uids).catch(() => {});
     summary.reload();

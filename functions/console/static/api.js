@@ -74,7 +74,8 @@ function send(method, path, { body, abort, key }) {
 }
 
 // call sends a request until it is answered. A 401 is repeated once with a new token, a 429 after the pause. A lost
-// connection is repeated for reads, and for writes with a key.
+// connection is repeated for reads, and for writes with a key. heard gets the headers of the answer. Catalogues have an
+// ETag, which the browser's own cache uses.
 export async function call(method, path, options = {}, tries = 0) {
   const again = () => call(method, path, options, tries + 1);
   const signsIn = path.startsWith("auth/");
@@ -98,6 +99,7 @@ export async function call(method, path, options = {}, tries = 0) {
     await nextMinute();
     return again();
   }
+  options.heard?.(answer.headers);
   const isJSON = (answer.headers.get("Content-Type") || "").includes("json");
   const content = isJSON ? await answer.json() : {};
   if (!answer.ok) throw new Failure(messageOf(content), answer.status, answer.headers.get("X-Request-Id"));

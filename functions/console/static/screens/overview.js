@@ -42,7 +42,7 @@ const text = {
   teamsNote: "this month",
   usually: "usually",
   others: "All others",
-  seeActs: "All activity",
+  see: { budgets: "All budgets", anomalies: "All anomalies", costs: "Explore costs" },
 };
 
 // widgets returns a function that finds an answered widget of the two dashboards that every organization has.
@@ -83,6 +83,8 @@ function Tiles({ summary: s, find }) {
       ${anomalies.length ? `${capital(anomalies[0].severity)}, ${day(anomalies[0].date)}` : text.noAnomalies}<//>`}</dl>`;
 }
 
+const See = ({ what, to }) => html`<a href=${linkTo(to)}>${text.see[what]}</a>`;
+
 // softness says why a bar is drawn lighter, or "".
 function softness(d, open) {
   if (d.estimated) return text.estimated;
@@ -98,7 +100,7 @@ function Trend({ of, title, note, dates, open }) {
 function Budgets({ list }) {
   if (list.length === 0)
     return html`<${Card} title=${text.budgets}><${Empty} title=${text.noBudgets}><p>${text.noBudgetsNote}</p><//><//>`;
-  return html`<${Card} title=${text.budgets}><ul class="rows">${list.map(
+  return html`<${Card} title=${text.budgets} more=${can("budgets:read") && html`<${See} what="budgets" to="/budgets" />`}><ul class="rows">${list.map(
     (b) => html`<li key=${b.budgetID}>
     <div class="text grow"><span><b>${b.name}</b> <${Tag} of=${percent(b.percentUsed / 100)} tone=${b.signal} /></span>
       <${Meter} spent=${Number(b.spentUSD)} expected=${Number(b.forecastUSD)} amount=${Number(b.amountUSD)} signal=${b.signal} /></div>
@@ -110,7 +112,8 @@ function Budgets({ list }) {
 function Teams({ rows }) {
   const most = Math.max(...rows.map((r) => Number(r.costUSD)), 1),
     nameOf = (r) => (r.others ? text.others : r.labels[0]);
-  return html`<${Card} title=${text.teams} note=${text.teamsNote}><ul class="rows">${rows.map(
+  return html`<${Card} title=${text.teams} note=${text.teamsNote}
+    more=${can("reports:read") && html`<${See} what="costs" to="/costs?by=team_id&time=month" />`}><ul class="rows">${rows.map(
     (r, i) => html`<li key=${i}>
     <div class="text grow"><span>${nameOf(r)}</span><span class="share" aria-hidden="true">
       <i style=${{ width: (Number(r.costUSD) / most) * 100 + "%" }} /></span></div><b class="end">${rounded(r.costUSD)}</b></li>`,
@@ -121,7 +124,8 @@ function Anomalies({ list }) {
   const nameOf = (a) => a.scopeName || (a.anomalyType === "org" ? "Organization" : tail(a.scopeID || ""));
   if (list.length === 0)
     return html`<${Card} title=${text.anomalies}><${Empty} title=${text.noAnomalies}><p>${text.noAnomaliesNote}</p><//><//>`;
-  return html`<${Card} title=${text.anomalies}><ul class="rows">${list.slice(0, 5).map(
+  const all = can("reports:read") && html`<${See} what="anomalies" to="/anomalies?status=open" />`;
+  return html`<${Card} title=${text.anomalies} more=${all}><ul class="rows">${list.slice(0, 5).map(
     (a) => html`<li key=${a.id}>
     <div class="text"><span>${nameOf(a)}</span><small>${day(a.date)}, ${text.usually} ${money(a.baselineUSD)}</small></div>
     <div class="end"><b>${money(a.costUSD)}</b> <${Tag} of=${a.severity} tone=${a.severity} /></div></li>`,

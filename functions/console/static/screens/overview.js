@@ -14,7 +14,8 @@ const text = {
   to: "to",
   noBills: "No bill of this time has arrived.",
   newOrganization: "No cloud account yet",
-  newNote: "Connect one, and its resources and costs appear here. The API docs describe how, until the console has a screen for it.",
+  newNote: "Connect one, and its resources and costs appear here.",
+  connect: "Connect a cloud account",
   noForecast: "No forecast yet",
   saved: "Saved by stopping",
   running: "Running now",
@@ -79,9 +80,12 @@ function Tiles({ summary: s, find }) {
       ${s.forecastUSD ? `${rounded(s.forecastUSD.low)} ${text.to} ${rounded(s.forecastUSD.high)}` : text.noForecast}<//>
     <${Tile} name=${text.saved} value=${rounded(s.totalSavingsUSD)} kind="lit">${savings && plural(savings.stops, "stop")}<//>
     ${states && html`<${Tile} name=${text.running} value=${count(states.running || 0)}>${text.of} ${count(present)} ${text.resources}<//>`}
-    ${anomalies && html`<${Tile} name=${text.anomalies} value=${count(anomalies.length)} kind=${anomalies.length ? "alarm" : ""}>
+    ${anomalies && html`<${Tile} name=${text.anomalies} value=${count(anomalies.length) + (anomalies.length >= anomaliesInWidget ? "+" : "")} kind=${anomalies.length ? "alarm" : ""}>
       ${anomalies.length ? `${capital(anomalies[0].severity)}, ${day(anomalies[0].date)}` : text.noAnomalies}<//>`}</dl>`;
 }
+
+// anomaliesInWidget is how many anomalies the widget has at most.
+const anomaliesInWidget = 10;
 
 const See = ({ what, to }) => html`<a href=${linkTo(to)}>${text.see[what]}</a>`;
 
@@ -163,7 +167,7 @@ export default function Overview() {
     teams = find("breakdown")?.breakdown;
   if (summary.data && isNew(summary.data))
     return html`<${Page} title=${text.title} /><${Empty} title=${text.newOrganization}>
-      <p>${text.newNote}</p><p><code>POST /cloud-accounts</code></p><//>`;
+      <p>${text.newNote}</p>${can("cloud-accounts:write") && html`<a class="button" href=${linkTo("/clouds/new")}>${text.connect}</a>`}<//>`;
   return html`<${Page} title=${text.title} lead=${summary.data && `${month(summary.data.from)}, ${text.days}`} />
   <div class="body">
     ${can("reports:read") && html`<${Answer} read=${summary}>${(s) => html`<${Tiles} summary=${s} find=${find} />`}<//>`}

@@ -15,7 +15,7 @@ const text = {
   discovered: "Discovery",
   remove: "Disconnect…",
   removeTitle: "Disconnect",
-  removeNote: "Its resources leave the lists, and nothing is started or stopped in it. Costs and history stay.",
+  removeNote: "Its credentials are deleted, and its resources leave the lists. Nothing changes in the cloud.",
   facts: "Facts",
   provider: "Provider",
   id: "Provider's id",

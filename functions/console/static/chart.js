@@ -98,7 +98,8 @@ export function Bars({ points, label, dates, series = [], height = 220 }) {
       <small>${dates(p.date)}</small><b>${money(p.amount)}</b>${p.soft && html`<small>${p.soft}</small>`}
       ${series.length > 0 && html`<${Parts} point=${p} series=${series} />`}</div>`}
     <p class="sr" aria-live="polite">${said}</p>
-    <div class="sr"><table><caption>${label}</caption>${series.length > 0 && html`<thead><tr><td />${["Total", ...series.map((x) => x.name)].map(
+    <div class="sr"><table><caption>${label}</caption>
+      ${series.length > 0 && html`<thead><tr><td />${["Total", ...series.map((x) => x.name)].map(
       (n) => html`<th key=${n} scope="col">${n}</th>`,
     )}</tr></thead>`}<tbody>${points.map((d) => html`<tr key=${d.date}><th scope="row">${dates(d.date)}</th><td>${money(d.amount)}</td>
       ${series.map((x, i) => html`<td key=${x.name}>${money(d.parts[i])}</td>`)}</tr>`)}</tbody></table></div></div>`;

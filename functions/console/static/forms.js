@@ -24,8 +24,12 @@ export function Form({ title, verb, kind = "primary", close, send, keep, disable
       <button class=${kind} disabled=${busy || disabled}>${verb}</button></footer></form><//>`;
 }
 
-export const Field = ({ label, note, children }) => html`<label class="field"><span>${label}</span>${children}${note && html`<small>${note}
-  </small>`}</label>`;
+export const Field = ({ label, note, children }) =>
+  html`<label class="field"><span>${label}</span>${children}${
+    note &&
+    html`<small>${note}
+  </small>`
+  }</label>`;
 
 export const Choice = ({ label, name, options, value, set }) => html`<${Field} label=${label}><select name=${name}
   onChange=${set && ((e) => set(e.target.value))}>${options.map(

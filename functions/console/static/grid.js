@@ -70,7 +70,8 @@ export function usePages(filter) {
     want(0, 0);
     update();
   };
-  return { want, renew, retry, error: store.error, total: store.total, row: (i) => store.pages.get(Math.floor(i / pageSize))?.[i % pageSize] };
+  const { error, total } = store;
+  return { want, renew, retry, error, total, row: (i) => store.pages.get(Math.floor(i / pageSize))?.[i % pageSize] };
 }
 
 // cost returns the monthly amount of a resource, and how it is known. An amount of 0 says that nothing is known: there was

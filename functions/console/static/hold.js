@@ -16,7 +16,8 @@ const text = {
   held: "is held until the time you chose",
   wake: "New wake link",
   make: "Make the link",
-  wakeNote: "Everybody who has the link can start these resources without signing in. They are stopped again at the next stop of " +
+  wakeNote:
+    "Everybody who has the link can start these resources without signing in. They are stopped again at the next stop of " +
     "their schedules, at the latest after the hours below.",
   name: "Name",
   hours: "Hours at most",
@@ -36,13 +37,18 @@ const asTime = (local) => new Date(local).toISOString();
 
 // Hold asks how long the target is held. of is { name, body } with the groupID or the resourceUID.
 export function Hold({ of, close, done }) {
-  const send = (f) => post("overrides", { ...of.body, action: f.action, reason: f.reason, expiresAt: asTime(f.until) }).then(() => {
-    toast(`${of.name} ${text.held}`);
-    done();
-  });
+  const send = (f) =>
+    post("overrides", { ...of.body, action: f.action, reason: f.reason, expiresAt: asTime(f.until) }).then(() => {
+      toast(`${of.name} ${text.held}`);
+      done();
+    });
   return html`<${Form} title=${`${text.hold} ${of.name}`} verb=${text.hold} close=${close} send=${send}><p>${text.note}</p>
-    <div class="pair"><${Choice} label=${text.state} name="action" options=${[["force_on", text.on], ["force_off", text.off]]} />
-      <${Field} label=${text.until}><input type="datetime-local" name="until" required value=${localInput(Date.now() + 4 * hour)} /><//></div>
+    <div class="pair"><${Choice} label=${text.state} name="action" options=${[
+      ["force_on", text.on],
+      ["force_off", text.off],
+    ]} />
+      <${Field} label=${text.until}><input type="datetime-local" name="until" required
+        value=${localInput(Date.now() + 4 * hour)} /><//></div>
     <${Field} label=${text.reason} note=${text.reasonNote}><input name="reason" maxlength="500" /><//><//>`;
 }
 
@@ -58,13 +64,16 @@ export function Wake({ path, close, done }) {
   const [made, setMade] = useState();
   if (made) return html`<${Address} url=${made.url} close=${close} />`;
   const send = (f) =>
-    post(path, { name: f.name, maxHours: Number(f.maxHours), startsPerDay: Number(f.startsPerDay), expiresAt: asTime(f.expires) }).then((d) => {
-      done();
-      setMade(d);
-    });
+    post(path, { name: f.name, maxHours: Number(f.maxHours), startsPerDay: Number(f.startsPerDay), expiresAt: asTime(f.expires) }).then(
+      (d) => {
+        done();
+        setMade(d);
+      },
+    );
   return html`<${Form} title=${text.wake} verb=${text.make} close=${close} send=${send} keep><p>${text.wakeNote}</p>
     <div class="pair"><${Field} label=${text.name}><input name="name" maxlength="100" required autofocus /><//>
-      <${Field} label=${text.expires}><input type="datetime-local" name="expires" required value=${localInput(Date.now() + 30 * 24 * hour)} /><//></div>
+      <${Field} label=${text.expires}><input type="datetime-local" name="expires" required
+        value=${localInput(Date.now() + 30 * 24 * hour)} /><//></div>
     <div class="pair"><${Field} label=${text.hours}><input type="number" name="maxHours" min="1" max="72" value="8" required /><//>
       <${Field} label=${text.starts}><input type="number" name="startsPerDay" min="1" max="24" value="3" required /><//></div><//>`;
 }

@@ -22,7 +22,8 @@ export function Pages({ page, total, size, set }) {
   const last = Math.ceil(total / size);
   if (last <= 1) return null;
   const to = (n) => set({ page: n > 1 ? String(n) : "" });
-  return html`<nav class="pages" aria-label=${text.page}><button disabled=${page <= 1} onClick=${() => to(page - 1)}>${text.newer}</button>
+  return html`<nav class="pages" aria-label=${text.page}><button disabled=${page <= 1}
+    onClick=${() => to(page - 1)}>${text.newer}</button>
     <span>${text.page} ${count(page)} ${text.of} ${count(last)}</span>
     <button disabled=${page >= last} onClick=${() => to(page + 1)}>${text.older}</button></nav>`;
 }
@@ -40,6 +41,14 @@ export const Select = ({ label, value, options, set }) => html`<label class="sel
   )}</select></label>`;
 
 // Act is a button for an act that needs a policy. Without it, it is disabled and says which.
-export const Act = ({ needs, run, kind = "", icon, label, disabled, children }) => html`<button type="button" class=${kind} aria-label=${label}
+export const Act = ({
+  needs,
+  run,
+  kind = "",
+  icon,
+  label,
+  disabled,
+  children,
+}) => html`<button type="button" class=${kind} aria-label=${label}
   disabled=${disabled || !can(needs)} title=${can(needs) ? null : text.needs + needs} onClick=${run}>
   ${icon && html`<${Icon} of=${icon} />`}${children}</button>`;

@@ -23,8 +23,7 @@ const load = {
   budgets: () => import("./screens/budgets.js"),
 };
 
-const list = (id, name, area, policies) =>
-  ({ path: new RegExp(`^/${id}$`), id, to: "/" + id, name, area, policies, load: load[id] });
+const list = (id, name, area, policies) => ({ path: new RegExp(`^/${id}$`), id, to: "/" + id, name, area, policies, load: load[id] });
 const record = (id, policies, module) => ({ path: new RegExp(`^/${id}/(?<id>[^/]+)$`), id, policies, load: module });
 
 export const areas = ["Operate", "Money", "Manage"];

@@ -16,7 +16,9 @@ function dayOf(word) {
 function daysOf(field) {
   if (field === "*") return [0, 1, 2, 3, 4, 5, 6];
   return field.split(",").flatMap((part) => {
-    const [first, last = first] = part.split("-"), from = dayOf(first), length = ((dayOf(last) - from + 7) % 7) + 1;
+    const [first, last = first] = part.split("-"),
+      from = dayOf(first),
+      length = ((dayOf(last) - from + 7) % 7) + 1;
     return Number.isNaN(length) ? [NaN] : Array.from({ length }, (_, i) => (from + i) % 7);
   });
 }
@@ -42,7 +44,8 @@ export function momentsOf(crons) {
 // the end of the week.
 export function spansOf(moments) {
   const out = [];
-  let on = moments.at(-1)?.action === "start", from = 0;
+  let on = moments.at(-1)?.action === "start",
+    from = 0;
   for (const m of moments) {
     if (m.action === "start" && !on) [on, from] = [true, m.at];
     else if (m.action === "stop" && on) {
@@ -64,11 +67,15 @@ const cronDays = (days) => {
 
 // cronsOf returns the crons of windows. A window that ends at or before its start ends on the next day.
 export const cronsOf = (windows) =>
-  windows.filter((w) => w.days.length && w.from && w.to).flatMap((w) => {
-    const from = minutesOf(w.from), to = minutesOf(w.to), last = to <= from ? w.days.map((d) => (d + 1) % 7) : w.days;
-    const cron = (action, t, days) => ({ action, cronExpression: `${t % 60} ${Math.floor(t / 60)} * * ${cronDays(days)}` });
-    return [cron("start", from, w.days), cron("stop", to, last)];
-  });
+  windows
+    .filter((w) => w.days.length && w.from && w.to)
+    .flatMap((w) => {
+      const from = minutesOf(w.from),
+        to = minutesOf(w.to),
+        last = to <= from ? w.days.map((d) => (d + 1) % 7) : w.days;
+      const cron = (action, t, days) => ({ action, cronExpression: `${t % 60} ${Math.floor(t / 60)} * * ${cronDays(days)}` });
+      return [cron("start", from, w.days), cron("stop", to, last)];
+    });
 
 const said = (crons) => JSON.stringify([...new Set((momentsOf(crons) || []).map((m) => m.at + m.action))]);
 
@@ -76,7 +83,8 @@ const said = (crons) => JSON.stringify([...new Set((momentsOf(crons) || []).map(
 export function windowsOf(crons) {
   const moments = momentsOf(crons);
   if (!moments?.length) return null;
-  const byHours = new Map(), wraps = moments[0].action === "stop" && moments.at(-1).action === "start";
+  const byHours = new Map(),
+    wraps = moments[0].action === "stop" && moments.at(-1).action === "start";
   const spans = spansOf(moments);
   if (wraps && spans.length > 1) spans.push([spans.pop()[0], weekLength + spans.shift()[1]]); // over the end of the week
   for (const [from, to] of spans) {
@@ -87,3 +95,6 @@ export function windowsOf(crons) {
   const windows = [...byHours].map(([hours, days]) => ({ from: hours.slice(0, 5), to: hours.slice(6), days }));
   return said(cronsOf(windows)) === said(crons) ? windows : null;
 }
+
+// cronsIn returns the crons of a draft: those of its windows, or else those that windows cannot say.
+export const cronsIn = (draft) => (draft.windows ? cronsOf(draft.windows) : draft.crons);

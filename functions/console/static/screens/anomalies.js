@@ -18,7 +18,6 @@ const text = {
   organization: "Organization",
   others: "All others",
   judge: "Save",
-  day: "of",
   costs: "Costs of this scope",
   judgedBy: "judged by",
   explained: "Explained by",
@@ -58,7 +57,11 @@ function costsOf(a) {
 
 const largest = (a) => a.contributors.find((c) => c.dim === "service_name" && !c.others);
 
-const Line = ({ a, look }) => html`<${Row}><${Name}><button class="link" onClick=${() => look(a)}>${nameOf(a)}</button><small>${text.types[a.anomalyType]}, ${longDay(a.date)}</small><//>
+const Line = ({
+  a,
+  look,
+}) => html`<${Row}><${Name}><button class="link"
+  onClick=${() => look(a)}>${nameOf(a)}</button><small>${text.types[a.anomalyType]}, ${longDay(a.date)}</small><//>
   <${Cell} kind="num main">+${money(a.excessUSD)}<small>${a.percent === null ? text.newSpend : "+" + percent(a.percent / 100)}</small><//>
   <${Cell}><${Tag} of=${a.severity} tone=${a.severity} /> ${a.status !== "open" && html`<${Tag} of=${a.status} />`}
     ${a.reason && html`<small>${a.reason}</small>`}<//>
@@ -67,16 +70,22 @@ const Line = ({ a, look }) => html`<${Row}><${Name}><button class="link" onClick
 
 function Contributors({ list }) {
   const by = Object.entries(Object.groupBy(list, (c) => c.dim));
-  return by.map(([dim, rows]) => html`<div key=${dim}><h3>${text.dims[dim]}</h3><ul class="rows">${rows.slice(0, 6).map((c) => html`
+  return by.map(
+    ([dim, rows]) =>
+      html`<div key=${dim}><h3>${text.dims[dim]}</h3><ul class="rows">${rows.slice(0, 6).map(
+        (c) => html`
     <li key=${c.key + c.others}><div class="text grow"><span title=${c.key}>${keyOf(c)}</span></div><span class="end"><b>
-      ${money(c.excessUSD)}</b><small>${text.usually} ${money(c.baselineUSD)}</small></span></li>`)}</ul></div>`);
+      ${money(c.excessUSD)}</b><small>${text.usually} ${money(c.baselineUSD)}</small></span></li>`,
+      )}</ul></div>`,
+  );
 }
 
 function Judge({ a, close, done }) {
-  const send = (f) => change("PATCH", "reports/anomalies/" + a.id, { status: f.status, ...(f.reason && { reason: f.reason }) }).then(() => {
-    toast(`${text.saved} ${f.status}`);
-    done();
-  });
+  const send = (f) =>
+    change("PATCH", "reports/anomalies/" + a.id, { status: f.status, ...(f.reason && { reason: f.reason }) }).then(() => {
+      toast(`${text.saved} ${f.status}`);
+      done();
+    });
   return html`<${Form} title=${`${nameOf(a)}, ${longDay(a.date)}`} verb=${text.judge} close=${close} send=${send}>
     <p><b>${money(a.costUSD)}</b>, ${text.usually} ${money(a.baselineUSD)}. <a href=${costsOf(a)} onClick=${close}>${text.costs}</a></p>
     ${a.explainedBy && html`<p>${text.explained} ${a.explainedBy}</p>`}
@@ -87,15 +96,21 @@ function Judge({ a, close, done }) {
 }
 
 export default function Anomalies({ search }) {
-  const params = new URLSearchParams(search), page = pageOf(search), [looked, look] = useState(null);
+  const params = new URLSearchParams(search),
+    page = pageOf(search),
+    [looked, look] = useState(null);
   const query = new URLSearchParams(facets.flatMap(([f]) => (params.has(f) ? [[f, params.get(f)]] : [])));
   const read = useGet(`reports/anomalies?${query}&limit=${size}&page=${page}`);
-  const set = (changes) => go("/anomalies" + withParameters(search, { page: "", ...changes }), true), h = text.head;
+  const set = (changes) => go("/anomalies" + withParameters(search, { page: "", ...changes }), true),
+    h = text.head;
   const heads = [[h.scope], [h.excess, "num"], [h.severity], [h.cost, "num"], [h.cause, "far"]];
   return html`<${Page} title=${text.title} lead=${read.data && plural(read.data.total, "anomaly", "anomalies")} />
-    <div class="filters"><div class="chips">${facets.map(([f, values, show]) => html`<${Facet} key=${f} label=${text.facets[f]} show=${show}
-      values=${values} chosen=${valuesOf(search, f)} set=${(v) => set({ [f]: v.join(",") })} />`)}
-      ${query.size > 0 && html`<${Act} needs="reports:read" kind="quiet" run=${() => go("/anomalies", true)}>${text.clear}<//>`}</div></div>
+    <div class="filters"><div class="chips">${facets.map(
+      ([f, values, show]) => html`<${Facet} key=${f} label=${text.facets[f]} show=${show}
+      values=${values} chosen=${valuesOf(search, f)} set=${(v) => set({ [f]: v.join(",") })} />`,
+    )}
+      ${query.size > 0 && html`<${Act} needs="reports:read" kind="quiet"
+        run=${() => go("/anomalies", true)}>${text.clear}<//>`}</div></div>
     <div class="body"><${List} read=${read} label=${text.title} empty=${[text.none, text.noneNote]}>${(d) => html`
       <${Table} label=${text.title} heads=${heads}>${d.items.map((a) => html`<${Line} key=${a.id} a=${a} look=${look} />`)}<//>`}<//>
       <${Pages} page=${page} size=${size} total=${read.data?.total || 0} set=${set} /></div>

@@ -35,7 +35,14 @@ const text = {
   alerts: "Warn when the forecast exceeds the amount too",
   save: "Save",
   signals: { green: "holds", yellow: "at risk", red: "exceeded" },
-  scopes: { org: "organization", cloud_account: "cloud account", resource_group: "group", resource: "resource", team: "team", tag: "tag" },
+  scopes: {
+    org: "organization",
+    cloud_account: "cloud account",
+    resource_group: "group",
+    resource: "resource",
+    team: "team",
+    tag: "tag",
+  },
   spans: { month: "This month", quarter: "This quarter", year: "This year" },
 };
 const periods = ["month", "quarter", "year"].map((p) => [p, capital(p)]);
@@ -47,15 +54,20 @@ const sources = {
 const dayLength = 86_400_000;
 
 function Budget({ b, edit, remove }) {
-  const spent = Number(b.spentUSD), f = b.forecastUSD, over = b.remainingUSD.startsWith("-");
+  const spent = Number(b.spentUSD),
+    f = b.forecastUSD,
+    over = b.remainingUSD.startsWith("-");
   const left = over ? `${money(b.remainingUSD.slice(1))} ${text.over}` : `${money(b.remainingUSD)} ${text.left}`;
   const note = `${text.scopes[b.scopeType]}, ${day(b.from)} – ${day(Date.parse(b.to) - dayLength)}`;
-  return html`<${Card} title=${b.name} note=${note} more=${html`<span class="ending"><${Tag} of=${text.signals[b.signal]} tone=${b.signal} />
+  return html`<${Card} title=${b.name} note=${note} more=${html`<span class="ending"><${Tag} of=${text.signals[b.signal]}
+    tone=${b.signal} />
     </span>`}>
     <p class="figure"><b>${rounded(b.spentUSD)}</b> ${text.of} ${rounded(b.amountUSD)}<span class="none">
       ${percent(b.percentUsed / 100)}, ${left}</span></p>
     <${Meter} spent=${spent} expected=${Number(f?.mean)} amount=${Number(b.amountUSD)} signal=${b.signal} />
-    <p class="none">${f ? `${rounded(f.mean)} ${text.expected}, ${text.between} ${rounded(f.low)} ${text.and} ${rounded(f.high)}` : text.noForecast}
+    <p class="none">${
+      f ? `${rounded(f.mean)} ${text.expected}, ${text.between} ${rounded(f.low)} ${text.and} ${rounded(f.high)}` : text.noForecast
+    }
     </p>
     ${b.settledUntil && html`<small>${text.settled} ${longDay(b.settledUntil)}. </small>`}
     ${b.attributedFrom && html`<small>${text.attributed} ${longDay(b.attributedFrom)}.</small>`}
@@ -65,47 +77,71 @@ function Budget({ b, edit, remove }) {
 
 // Scope asks whose costs a budget counts. The names are read when a kind with names is chosen.
 function Scope() {
-  const [type, setType] = useState("org"), source = sources[type];
-  const read = useGet(source && can(source[0]) && source[1]), options = (read.data?.items || []).map((i) => [i.id, i.name]);
+  const [type, setType] = useState("org"),
+    source = sources[type];
+  const read = useGet(source && can(source[0]) && source[1]),
+    options = (read.data?.items || []).map((i) => [i.id, i.name]);
   const kinds = ["org", ...Object.keys(sources).filter((k) => can(sources[k][0]))].map((k) => [k, capital(text.scopes[k])]);
   return html`<div class="pair"><${Choice} label=${text.scope} name="scopeType" options=${kinds} value=${type} set=${setType} />
     ${source && html`<${Choice} label=${text.which} name="scopeID" options=${options} />`}</div>`;
 }
 
-const numbers = (list) => list.split(",").map((n) => Number(n.trim())).filter((n) => !Number.isNaN(n) && n > 0);
+const numbers = (list) =>
+  list
+    .split(",")
+    .map((n) => Number(n.trim()))
+    .filter((n) => !Number.isNaN(n) && n > 0);
 
 function Edit({ of, close, done }) {
-  const read = useGet(of && "budgets/" + of.budgetID), b = read.data;
+  const read = useGet(of && "budgets/" + of.budgetID),
+    b = read.data;
   const send = (f) => {
     const body = { ...f, thresholds: numbers(f.thresholds), forecastAlerts: f.forecastAlerts === "on" };
     return (of ? change("PUT", "budgets/" + of.budgetID, body) : post("budgets", body)).then(done);
   };
-  return html`<${Form} title=${of ? of.name : text.make.replace("…", "")} verb=${text.save} close=${close} send=${send} disabled=${of && !b}>
-    ${(!of || b) && html`<div class="pair"><${Field} label=${text.name}><input name="name" required autofocus maxlength="100" value=${b?.name} /><//>
-      <${Field} label=${text.amount}><input name="amountUSD" required inputmode="decimal" pattern="[0-9]+([.][0-9]+)?" value=${b?.amountUSD} />
+  return html`<${Form} title=${of ? of.name : text.make.replace("…", "")} verb=${text.save} close=${close} send=${send}
+    disabled=${of && !b}>
+    ${
+      (!of || b) &&
+      html`<div class="pair"><${Field} label=${text.name}><input name="name" required autofocus maxlength="100" value=${b?.name} /><//>
+      <${Field} label=${text.amount}><input name="amountUSD" required inputmode="decimal" pattern="[0-9]+([.][0-9]+)?"
+        value=${b?.amountUSD} />
       <//></div>
     ${!of && html`<${Scope} />`}
     <div class="pair"><${Choice} label=${text.period} name="period" options=${periods} value=${b?.period || "month"} />
-      <${Field} label=${text.thresholds} note=${text.thresholdsNote}><input name="thresholds" value=${(b?.thresholds || [50, 80, 100]).join(", ")} />
+      <${Field} label=${text.thresholds} note=${text.thresholdsNote}><input name="thresholds"
+        value=${(b?.thresholds || [50, 80, 100]).join(", ")} />
       <//></div>
-    <${Tick} label=${text.alerts} name="forecastAlerts" checked=${b?.forecastAlerts} />`}<//>`;
+    <${Tick} label=${text.alerts} name="forecastAlerts" checked=${b?.forecastAlerts} />`
+    }<//>`;
 }
 
-const Totals = ({ s }) => html`<dl class="tiles">${s.byPeriod.map((p) => html`<div class="tile" key=${p.period}>
-    <dt>${text.spans[p.period]}</dt><dd>${rounded(p.spentUSD)}</dd><dd class="note">${text.of} ${rounded(p.amountUSD)}</dd></div>`)}
-  ${["red", "yellow", "green"].map((k) => html`<div key=${k} class=${"tile" + (k === "red" && s.red ? " alarm" : "")}>
-    <dt>${capital(text.signals[k])}</dt><dd>${s[k]}</dd><dd class="note">${text.of} ${s.count}</dd></div>`)}</dl>`;
+const Totals = ({ s }) => html`<dl class="tiles">${s.byPeriod.map(
+  (p) => html`<div class="tile" key=${p.period}>
+    <dt>${text.spans[p.period]}</dt><dd>${rounded(p.spentUSD)}</dd><dd class="note">${text.of} ${rounded(p.amountUSD)}</dd></div>`,
+)}
+  ${["red", "yellow", "green"].map(
+    (k) => html`<div key=${k} class=${"tile" + (k === "red" && s.red ? " alarm" : "")}>
+    <dt>${capital(text.signals[k])}</dt><dd>${s[k]}</dd><dd class="note">${text.of} ${s.count}</dd></div>`,
+  )}</dl>`;
 
 export default function Budgets() {
-  const read = useGet("budgets/summary"), [editing, edit] = useState(null), [removing, remove] = useState(null);
+  const read = useGet("budgets/summary"),
+    [editing, edit] = useState(null),
+    [removing, remove] = useState(null);
   const make = (kind) => html`<${Act} needs="budgets:write" kind=${kind} icon="plus" run=${() => edit({})}>${text.make}<//>`;
   return html`<${Page} title=${text.title} lead=${read.data && plural(read.data.count, "budget")}>${make("primary")}<//>
     <div class="body"><${Answer} read=${read} lines=${6}>${(s) =>
       s.items.length === 0
         ? html`<${Card} title=${text.title}><${Empty} title=${text.none}><p>${text.noneNote}</p>${make("")}<//><//>`
-        : html`<${Totals} s=${s} />${s.items.map((b) => html`<div class="half" key=${b.budgetID}>
-          <${Budget} b=${b} edit=${edit} remove=${remove} /></div>`)}`}<//></div>
+        : html`<${Totals} s=${s} />${s.items.map(
+            (b) => html`<div class="half" key=${b.budgetID}>
+          <${Budget} b=${b} edit=${edit} remove=${remove} /></div>`,
+          )}`}<//></div>
     ${editing && html`<${Edit} of=${editing.budgetID ? editing : null} close=${() => edit(null)} done=${read.reload} />`}
-    ${removing && html`<${Sure} title=${`${text.removeTitle} ${removing.name}?`} verb=${text.remove.replace("…", "")} close=${() => remove(null)}
-      send=${() => call("DELETE", "budgets/" + removing.budgetID).then(read.reload)}>${text.removeNote}<//>`}`;
+    ${
+      removing &&
+      html`<${Sure} title=${`${text.removeTitle} ${removing.name}?`} verb=${text.remove.replace("…", "")} close=${() => remove(null)}
+      send=${() => call("DELETE", "budgets/" + removing.budgetID).then(read.reload)}>${text.removeNote}<//>`
+    }`;
 }

@@ -20,17 +20,23 @@ const size = 50;
 const statuses = { connected: "", degraded: "", connecting: "", disconnected: "" };
 export const toneOf = { connected: "green", degraded: "warning", disconnected: "bad" };
 
-const Line = ({ a }) => html`<${Row}><${Name}><a href=${linkTo("/clouds/" + a.id)}>${a.name}</a><small>${a.provider} ${a.cloudAccountID}</small><//>
+const Line = ({
+  a,
+}) => html`<${Row}><${Name}><a href=${linkTo("/clouds/" + a.id)}>${a.name}</a><small>${a.provider} ${a.cloudAccountID}</small><//>
   <${Cell}><${Tag} of=${a.status} tone=${toneOf[a.status]} />${a.error && html`<small class="bad">${a.error}</small>`}<//>
   <${Cell}><a href=${linkTo("/resources?cloud_account_id=" + a.id)}>${count(a.resourceCount)}</a><//>
   <${Cell} kind="num"><${Moment} at=${a.lastDiscoveredAt} /><//>
-  <${Cell} kind="far">${text.levels[a.permissionLevel] || a.permissionLevel}<//><${Cell} kind="far">${a.authMethod.replaceAll("_", " ")}<//><//>`;
+  <${Cell} kind="far">${text.levels[a.permissionLevel] || a.permissionLevel}<//><${Cell}
+    kind="far">${a.authMethod.replaceAll("_", " ")}<//><//>`;
 
 export default function Clouds({ search }) {
-  const chosen = valuesOf(search, "status"), page = pageOf(search), h = text.head;
+  const chosen = valuesOf(search, "status"),
+    page = pageOf(search),
+    h = text.head;
   const read = useGet(`cloud-accounts?sort_by=name&limit=${size}&page=${page}${chosen.length ? "&status=" + chosen[0] : ""}`);
   const set = (changes) => go("/clouds" + withParameters(search, { page: "", ...changes }), true);
-  const connect = (kind) => html`<${Act} needs="cloud-accounts:write" kind=${kind} icon="plus" run=${() => go("/clouds/new")}>${text.connect}<//>`;
+  const connect = (kind) =>
+    html`<${Act} needs="cloud-accounts:write" kind=${kind} icon="plus" run=${() => go("/clouds/new")}>${text.connect}<//>`;
   const empty = chosen.length ? [text.noMatch, text.noMatchNote] : [text.none, text.noneNote, connect("")];
   const heads = [[h.name], [h.status], [h.resources], [h.discovered, "num"], [h.level, "far"], [h.method, "far"]];
   return html`<${Page} title=${text.title} lead=${read.data && plural(read.data.total, "account")}>${connect("primary")}<//>

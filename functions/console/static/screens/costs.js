@@ -15,7 +15,6 @@ const text = {
   tag: "Tag",
   noValue: "none",
   remove: "Remove the filter",
-  clear: "Clear all",
   export: "Export CSV",
   before: "Before",
   against: "against",
@@ -74,7 +73,10 @@ const dayLength = 86_400_000;
 
 // timeOf returns the first day of a range, the day after its last, and how fine it is drawn.
 function timeOf(range) {
-  const now = new Date(), y = now.getUTCFullYear(), m = now.getUTCMonth(), tomorrow = Date.UTC(y, m, now.getUTCDate()) + dayLength;
+  const now = new Date(),
+    y = now.getUTCFullYear(),
+    m = now.getUTCMonth(),
+    tomorrow = Date.UTC(y, m, now.getUTCDate()) + dayLength;
   if (range === "month") return [Date.UTC(y, m, 1), tomorrow, "day"];
   if (range === "last") return [Date.UTC(y, m - 1, 1), Date.UTC(y, m, 1), "day"];
   if (range === "year") return [Date.UTC(y, m - 11, 1), tomorrow, "month"];
@@ -91,8 +93,11 @@ function gap(b) {
 
 // question returns the state of the address. Filters are parameters in.<dimension>; name.<dimension> is what people read.
 function question(search) {
-  const p = new URLSearchParams(search), [from, to, unit] = timeOf(p.get("time") || "30d");
-  const filters = [...p].filter(([k]) => k.startsWith("in.")).map(([k, v]) => ({ dim: k.slice(3), value: v, name: p.get("name." + k.slice(3)) }));
+  const p = new URLSearchParams(search),
+    [from, to, unit] = timeOf(p.get("time") || "30d");
+  const filters = [...p]
+    .filter(([k]) => k.startsWith("in."))
+    .map(([k, v]) => ({ dim: k.slice(3), value: v, name: p.get("name." + k.slice(3)) }));
   const narrowing = filters.map((f) => [`filter[${f.dim}]`, f.value]);
   const days = new URLSearchParams([["from", iso(from)], ["to", iso(to)], ...narrowing]);
   const base = new URLSearchParams([...days, ["cost", p.get("cost") || "billed"]]);
@@ -105,16 +110,20 @@ function Filters({ q, set }) {
   return html`<div class="filters"><${Select} label=${text.by} value=${q.by} options=${options} set=${(v) => set({ by: v })} />
     <${Select} label=${text.range} value=${q.range} options=${ranges} set=${(v) => set({ time: v })} />
     <${Select} label=${text.cost} value=${q.cost} options=${costs} set=${(v) => set({ cost: v })} />
-    <div class="chips">${q.filters.map((f) => html`<button key=${f.dim} class="on" onClick=${() => without(f)}
+    <div class="chips">${q.filters.map(
+      (f) => html`<button key=${f.dim} class="on" onClick=${() => without(f)}
       aria-label=${`${text.remove} ${nameOf(f.dim)}`}>${nameOf(f.dim)}: <b>${f.name || f.value || text.noValue}</b>
-      <${Icon} of="close" /></button>`)}</div></div>`;
+      <${Icon} of="close" /></button>`,
+    )}</div></div>`;
 }
 
 const Tile = ({ name, value, kind = "", children }) =>
   html`<div class=${"tile " + kind}><dt>${name}</dt><dd>${value}</dd><dd class="note">${children}</dd></div>`;
 
 function Tiles({ b, trend, q, top }) {
-  const why = gap(b), amounts = (trend?.items || []).map((d) => Number(d.costUSD)), billed = amounts.filter((n) => n !== 0);
+  const why = gap(b),
+    amounts = (trend?.items || []).map((d) => Number(d.costUSD)),
+    billed = amounts.filter((n) => n !== 0);
   const compared = why
     ? `${why}, ${text.notCompared}`
     : html`<${Delta} now=${b.totalUSD} before=${b.previous.totalUSD} /> ${text.against} ${rounded(b.previous.totalUSD)}`;
@@ -123,17 +132,22 @@ function Tiles({ b, trend, q, top }) {
     <${Tile} name=${`${text.average} ${q.unit}`} value=${billed.length ? rounded(Number(b.totalUSD) / billed.length) : "–"}>
       ${billed.length > 0 && `${text.most} ${rounded(Math.max(...billed))}`}<//>
     ${trend && html`<${Tile} name=${text.saved} value=${rounded(trend.totalSavingsUSD)} kind="lit">${text.savedNote}<//>`}
-    ${top && html`<${Tile} name=${`${text.largest} ${nameOf(q.by).toLowerCase()}`} value=${percent(top.costUSD / b.totalUSD)}>
-      ${top.label}<//>`}</dl>`;
+    ${
+      top &&
+      html`<${Tile} name=${`${text.largest} ${nameOf(q.by).toLowerCase()}`} value=${percent(top.costUSD / b.totalUSD)}>
+      ${top.label}<//>`
+    }</dl>`;
 }
 
 function Days({ trend, q }) {
-  const today = iso(Date.now()), length = { day: 1, week: 7, month: 31 }[q.unit] * dayLength;
+  const today = iso(Date.now()),
+    length = { day: 1, week: 7, month: 31 }[q.unit] * dayLength;
   const series = trend.series.map((s, i) => ({ name: s.other ? text.others : s.labels[0], tone: s.other ? 7 : i }));
   const soft = (d) => (d.estimated ? text.estimated : iso(Date.parse(d.date) + length) > today ? text.open : "");
   const points = trend.items.map((d) => ({ date: d.date, amount: d.costUSD, soft: soft(d), parts: d.seriesUSD }));
   return html`<${Legend} series=${series} />
-    <${Bars} label=${text.each[q.unit]} points=${points} series=${series} height=${280} dates=${q.unit === "month" ? shortMonth : day} />`;
+    <${Bars} label=${text.each[q.unit]} points=${points} series=${series} height=${280}
+      dates=${q.unit === "month" ? shortMonth : day} />`;
 }
 
 function Change({ n, why }) {
@@ -143,32 +157,43 @@ function Change({ n, why }) {
 }
 
 function Values({ b, q, order, drill }) {
-  const why = gap(b), [total, ...nodes] = b.nodes, most = Math.max(...nodes.map((n) => Number(n.costUSD)), 0.01);
+  const why = gap(b),
+    [total, ...nodes] = b.nodes,
+    most = Math.max(...nodes.map((n) => Number(n.costUSD)), 0.01);
   const tone = (n) => "t" + (n.other || !order.has(n.label) ? 7 : order.get(n.label));
   const before = (v) => (why ? "–" : money(v));
   const heads = [[nameOf(q.by)], [text.cost, "num"], [text.change, "num"], [text.before, "num"], [text.share, "far wide"]];
-  return html`<${Table} label=${nameOf(q.by)} heads=${heads}>${nodes.map((n) => html`<${Row} key=${n.id}>
-      <${Name}><i class=${tone(n)} />${n.other ? text.others : html`<button class="link" onClick=${() => drill(n)}>${n.label}</button>`}<//>
+  return html`<${Table} label=${nameOf(q.by)} heads=${heads}>${nodes.map(
+    (n) => html`<${Row} key=${n.id}>
+      <${Name}><i class=${tone(n)} />${n.other ? text.others : html`<button class="link"
+        onClick=${() => drill(n)}>${n.label}</button>`}<//>
       <${Cell} kind="num main">${money(n.costUSD)}<//><${Cell} kind="num"><${Change} n=${n} why=${why} /><//>
       <${Cell} kind="num">${before(n.previousUSD)}<//>
       <${Cell} kind="far wide"><span class=${"share " + tone(n)} aria-hidden="true">
-        <i style=${{ width: (Math.max(0, n.costUSD) / most) * 100 + "%" }} /></span><span class="sr">${percent(n.costUSD / (b.totalUSD || 1))}
-        </span><//><//>`)}
+        <i style=${{ width: (Math.max(0, n.costUSD) / most) * 100 + "%" }} /></span><span
+          class="sr">${percent(n.costUSD / (b.totalUSD || 1))}
+        </span><//><//>`,
+  )}
     <tr role="row" class="total"><${Name}>${text.total}<//><${Cell} kind="num">${money(b.totalUSD)}<//><${Cell} kind="num">
       <${Change} n=${total} why=${why} /><//><${Cell} kind="num">${before(total.previousUSD)}<//><${Cell} kind="far" /></tr><//>`;
 }
 
 // save downloads the charges of the days and filters shown.
-const save = (q) => download(`reports/export?${q.days}&format=csv`, `costs-${q.days.get("from")}-${q.days.get("to")}.csv`).catch((e) =>
-  toast(e.message, { bad: true }));
+const save = (q) =>
+  download(`reports/export?${q.days}&format=csv`, `costs-${q.days.get("from")}-${q.days.get("to")}.csv`).catch((e) =>
+    toast(e.message, { bad: true }),
+  );
 
 export default function Costs({ search }) {
-  const q = question(search), dim = encodeURIComponent(q.by);
+  const q = question(search),
+    dim = encodeURIComponent(q.by);
   const breakdown = useGet(`reports/costs/breakdown?${q.base}&dims=${dim}&compare=true&limit=15`);
-  const trend = useGet(`reports/trends?${q.base}&granularity=${q.unit}&dims=${dim}&limit=6`), b = breakdown.data;
+  const trend = useGet(`reports/trends?${q.base}&granularity=${q.unit}&dims=${dim}&limit=6`),
+    b = breakdown.data;
   const set = (changes) => go("/costs" + withParameters(search, changes), true);
   const drill = (n) => {
-    const next = after[q.by] || "service_name", taken = (d) => d === q.by || q.filters.some((f) => f.dim === d);
+    const next = after[q.by] || "service_name",
+      taken = (d) => d === q.by || q.filters.some((f) => f.dim === d);
     const by = [next, ...dims.map(([d]) => d)].find((d) => !taken(d)) || q.by;
     const p = new URLSearchParams(search);
     p.set("in." + q.by, n.value ?? "");
@@ -177,12 +202,17 @@ export default function Costs({ search }) {
     go("/costs?" + p);
   };
   const order = new Map((trend.data?.series || []).filter((s) => !s.other).map((s, i) => [s.labels[0], i]));
-  const top = b?.nodes.find((n) => n.dim && !n.other), note = b && `${longDay(b.from)} – ${longDay(Date.parse(b.to) - dayLength)}, ${text.lead}`;
+  const top = b?.nodes.find((n) => n.dim && !n.other),
+    note = b && `${longDay(b.from)} – ${longDay(Date.parse(b.to) - dayLength)}, ${text.lead}`;
   const act = html`<${Act} needs="reports:read" icon="out" run=${() => save(q)}>${text.export}<//>`;
   return html`<${Page} title=${text.title} lead=${note}>${act}<//><${Filters} q=${q} set=${set} />
   <div class="body">${b && html`<${Tiles} b=${b} trend=${trend.data} q=${q} top=${top} />`}
-    <${Card} title=${text.each[q.unit]} note=${nameOf(q.by).toLowerCase()} stale=${trend.stale}><${Answer} read=${trend} lines=${9}>${(t) =>
-      Number(t.totalUSD) === 0 ? html`<${Empty} title=${text.nothing}><p>${text.nothingNote}</p><//>` : html`<${Days} trend=${t} q=${q} />`}<//><//>
+    <${Card} title=${text.each[q.unit]} note=${nameOf(q.by).toLowerCase()} stale=${trend.stale}><${Answer} read=${trend} lines=${9}>${(
+      t,
+    ) =>
+      Number(t.totalUSD) === 0
+        ? html`<${Empty} title=${text.nothing}><p>${text.nothingNote}</p><//>`
+        : html`<${Days} trend=${t} q=${q} />`}<//><//>
     <${List} read=${breakdown} label=${nameOf(q.by)} rows=${(d) => d.nodes.slice(1)} empty=${[text.nothing, text.nothingNote]}>${(d) =>
       html`<${Values} b=${d} q=${q} order=${order} drill=${drill} />`}<//></div>`;
 }

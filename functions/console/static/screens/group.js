@@ -40,16 +40,31 @@ const text = {
 };
 const size = 50;
 
-const Lines = ({ title, read, none, pick = (d) => d.items, row }) => html`<${Card} title=${title} stale=${read.stale}><${Answer} read=${read}
-  lines=${2}>${(d) => (pick(d).length === 0 ? html`<p class="none">${none}</p>` : html`<ul class="rows">${pick(d).map(row)}</ul>`)}<//><//>`;
+const Lines = ({
+  title,
+  read,
+  none,
+  pick = (d) => d.items,
+  row,
+}) => html`<${Card} title=${title} stale=${read.stale}><${Answer} read=${read}
+  lines=${2}>${(d) => (pick(d).length === 0 ? html`<p class="none">${none}</p>` : html`<ul
+    class="rows">${pick(d).map(row)}</ul>`)}<//><//>`;
 
-const Member = ({ r }) => html`<${Row}><${Name}><a href=${linkTo("/resources/" + r.id)} title=${r.uid}>${r.name}</a><small>${r.region}</small><//>
+const Member = ({
+  r,
+}) => html`<${Row}><${Name}><a href=${linkTo("/resources/" + r.id)} title=${r.uid}>${r.name}</a><small>${r.region}</small><//>
   <${Cell}><${Lamp} state=${stateOf(r)} /><//><${Cell}>${kind(r.type)} <small>${r.instanceType}</small><//>
   <${Cell} kind="num">${r.runningRateUSD ? rate(r.runningRateUSD.hourly) : "–"}<//><//>`;
 
-const ScheduleLine = (s) => html`<li key=${s.id}><div class="text"><a class="name" href=${linkTo("/schedules/" + s.id)}>${s.name}</a></div>
-  <small class="end">${s.enabled && s.nextFiringAt ? html`${text.next} ${s.nextFiringAction} <${Moment} at=${s.nextFiringAt} />` : html`
-    <${Tag} of=${text.off} />`}</small></li>`;
+const ScheduleLine = (
+  s,
+) => html`<li key=${s.id}><div class="text"><a class="name" href=${linkTo("/schedules/" + s.id)}>${s.name}</a></div>
+  <small class="end">${
+    s.enabled && s.nextFiringAt
+      ? html`${text.next} ${s.nextFiringAction} <${Moment} at=${s.nextFiringAt} />`
+      : html`
+    <${Tag} of=${text.off} />`
+  }</small></li>`;
 
 const HoldLine = (o, end) => html`<li key=${o.id}><div class="text grow"><${Lamp} state=${heldState(o)} /><small>${o.reason}</small>
   <small>${text.by} ${o.createdBy}, ${text.until} ${moment(o.expiresAt)}</small></div>
@@ -59,7 +74,8 @@ const LinkLine = (w, end) => html`<li key=${w.id}><div class="text grow"><span>$
   ${" "}${text.ends} ${moment(w.expiresAt)}</small></div><${Act} needs="overrides:write" run=${() => end(w)}>${text.revoke}<//></li>`;
 
 function useGroup(id) {
-  const at = "resource-groups/" + encodeURIComponent(id), may = can("overrides:read");
+  const at = "resource-groups/" + encodeURIComponent(id),
+    may = can("overrides:read");
   return {
     group: useGet(at),
     schedules: useGet(can("schedules:read") && at + "/schedules?limit=50"),
@@ -75,13 +91,16 @@ function Dialogs({ open, g, close, done, reads }) {
   if (hold) return html`<${Hold} of=${{ name: g.name, body: { groupID: g.id } }} close=${close} done=${done} />`;
   if (wake) return html`<${Wake} path=${`resource-groups/${g.id}/wake-links`} close=${close} done=${reads.links.reload} />`;
   if (end)
-    return html`<${Sure} title=${text.endTitle} verb=${text.end} close=${close} send=${() => endOverride(end.id).then(done)}>${text.endNote}<//>`;
+    return html`<${Sure} title=${text.endTitle} verb=${text.end} close=${close}
+      send=${() => endOverride(end.id).then(done)}>${text.endNote}<//>`;
   return html`<${Sure} title=${text.revokeTitle} verb=${text.revoke} close=${close}
     send=${() => endWakeLink(revoke.id).then(reads.links.reload)}>${text.revokeNote}<//>`;
 }
 
 function Members({ id, g, search }) {
-  const page = pageOf(search), members = useGet(`resources?group_id=${g.id}&limit=${size}&page=${page}&sort_by=name`), h = text.head;
+  const page = pageOf(search),
+    members = useGet(`resources?group_id=${g.id}&limit=${size}&page=${page}&sort_by=name`),
+    h = text.head;
   const set = (changes) => go(`/groups/${id}` + withParameters(search, changes), true);
   return html`<${List} read=${members} title=${text.members} rows=${(d) => d} empty=${[text.none, text.noneNote]}>${(rows) => html`
       <${Table} label=${text.members} heads=${[[h.name], [h.state], [h.kind], [h.rate, "num"]]}>
@@ -90,28 +109,42 @@ function Members({ id, g, search }) {
 }
 
 export default function Group({ id, search }) {
-  const reads = useGroup(id), g = reads.group.data, [open, setOpen] = useState(null), [turn, setTurn] = useState(0);
+  const reads = useGroup(id),
+    g = reads.group.data,
+    [open, setOpen] = useState(null),
+    [turn, setTurn] = useState(0);
   const back = { to: "/groups", name: text.back };
   if (!g)
     return html`<${Page} title=${text.loading} back=${back} /><div class="body">
-      ${reads.group.error ? html`<${Fault} error=${reads.group.error} retry=${reads.group.reload} />` : html`<${Ghost} lines=${6} />`}</div>`;
+      ${reads.group.error ? html`<${Fault} error=${reads.group.error} retry=${reads.group.reload} />` : html`<${Ghost}
+        lines=${6} />`}</div>`;
   const done = () => {
     for (const r of [reads.group, reads.holds, reads.schedules]) r.reload();
     setTurn((n) => n + 1);
   };
-  const states = Object.entries(g.states).map(([s, n]) => `${count(n)} ${s}`).join(", ");
+  const states = Object.entries(g.states)
+    .map(([s, n]) => `${count(n)} ${s}`)
+    .join(", ");
   const button = (what, label, needs, kind) => html`<${Act} needs=${needs} kind=${kind} run=${() => setOpen(what)}>${label}<//>`;
-  const mine = (d) => d.items.filter((w) => w.groupID === g.id && !w.endedReason), active = (d) => d.items.filter((o) => o.status === "active");
+  const mine = (d) => d.items.filter((w) => w.groupID === g.id && !w.endedReason),
+    active = (d) => d.items.filter((o) => o.status === "active");
   return html`<${Page} title=${g.name} back=${back} lead=${states || plural(g.memberCount || 0, "member")}>
       ${button({ hold: true }, text.hold, "overrides:write")}${button({ wake: true }, text.wake, "overrides:write")}
       ${button({ ask: "stop" }, text.stop, "actions:execute")}${button({ ask: "start" }, text.start, "actions:execute", "primary")}<//>
     <div class="body">${g.description && html`<p class="none">${capital(g.description)}</p>`}
       <div class="half"><${Members} key=${turn} id=${id} g=${g} search=${search} /></div>
       <div class="half">
-        ${can("overrides:read") && html`<${Lines} title=${text.holds} read=${reads.holds} none=${text.noHolds} pick=${active}
-          row=${(o) => HoldLine(o, (end) => setOpen({ end }))} />`}
-        ${can("schedules:read") && html`<${Lines} title=${text.schedules} read=${reads.schedules} none=${text.noSchedules} row=${ScheduleLine} />`}
-        ${can("overrides:read") && html`<${Lines} title=${text.links} read=${reads.links} none=${text.noLinks} pick=${mine}
-          row=${(w) => LinkLine(w, (revoke) => setOpen({ revoke }))} />`}</div></div>
+        ${
+          can("overrides:read") &&
+          html`<${Lines} title=${text.holds} read=${reads.holds} none=${text.noHolds} pick=${active}
+          row=${(o) => HoldLine(o, (end) => setOpen({ end }))} />`
+        }
+        ${can("schedules:read") && html`<${Lines} title=${text.schedules} read=${reads.schedules} none=${text.noSchedules}
+          row=${ScheduleLine} />`}
+        ${
+          can("overrides:read") &&
+          html`<${Lines} title=${text.links} read=${reads.links} none=${text.noLinks} pick=${mine}
+          row=${(w) => LinkLine(w, (revoke) => setOpen({ revoke }))} />`
+        }</div></div>
     ${open && html`<${Dialogs} open=${open} g=${g} close=${() => setOpen(null)} done=${done} reads=${reads} />`}`;
 }

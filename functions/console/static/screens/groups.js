@@ -30,19 +30,25 @@ const size = 50;
 const totalOf = (g) => Object.values(g.states).reduce((n, v) => n + v, 0);
 
 function Line({ g }) {
-  const running = g.states.running || 0, total = totalOf(g), others = Object.entries(g.states).filter(([s]) => s !== "running");
-  return html`<${Row}><${Name}><a href=${linkTo("/groups/" + g.id)}>${g.name}</a>${g.description && html`<small>${g.description}</small>`}<//>
+  const running = g.states.running || 0,
+    total = totalOf(g),
+    others = Object.entries(g.states).filter(([s]) => s !== "running");
+  return html`<${Row}><${Name}><a href=${linkTo("/groups/" + g.id)}>${g.name}</a>
+      ${g.description && html`<small>${g.description}</small>`}<//>
     <${Cell} kind="num main">${count(running)} ${text.of} ${count(total)}<//>
     <${Cell}><span class="states">${others.map(([s, n]) => html`<span key=${s}><${Lamp} state=${s} /> ${count(n)}</span>`)}</span><//>
     <${Cell} kind="num">${g.memberCount !== null && plural(g.memberCount, "member")}
       <small>${g.selector ? text.selected : text.fixed}</small><//>
-    <${Cell} kind="far wide"><span class="share lit" aria-hidden="true"><i style=${{ width: (total ? (running / total) * 100 : 0) + "%" }} />
+    <${Cell} kind="far wide"><span class="share lit" aria-hidden="true"><i
+      style=${{ width: (total ? (running / total) * 100 : 0) + "%" }} />
       </span><//><//>`;
 }
 
 function Create({ close }) {
   const send = (f) =>
-    post("resource-groups", { name: f.name, description: f.description, selector: { tags: { [f.tag]: f.value } } }).then((g) => go("/groups/" + g.id));
+    post("resource-groups", { name: f.name, description: f.description, selector: { tags: { [f.tag]: f.value } } }).then((g) =>
+      go("/groups/" + g.id),
+    );
   return html`<${Form} title=${text.make.replace("…", "")} verb=${text.create} close=${close} send=${send}>
     <div class="pair"><${Field} label=${text.name}><input name="name" required autofocus maxlength="100" /><//>
       <${Field} label=${text.description}><input name="description" maxlength="500" /><//></div>
@@ -51,9 +57,13 @@ function Create({ close }) {
 }
 
 export default function Groups({ search }) {
-  const find = new URLSearchParams(search).get("search") || "", page = pageOf(search), [making, make] = useState(false), h = text.head;
+  const find = new URLSearchParams(search).get("search") || "",
+    page = pageOf(search),
+    [making, make] = useState(false),
+    h = text.head;
   const query = new URLSearchParams({ limit: size, page, sort_by: "name", ...(find && { search: find }) });
-  const read = useGet("resource-groups?" + query), set = (changes) => go("/groups" + withParameters(search, { page: "", ...changes }), true);
+  const read = useGet("resource-groups?" + query),
+    set = (changes) => go("/groups" + withParameters(search, { page: "", ...changes }), true);
   const button = (kind) => html`<${Act} needs="resource-groups:write" kind=${kind} icon="plus" run=${() => make(true)}>${text.make}<//>`;
   const empty = find ? [text.noMatch, text.noMatchNote] : [text.none, text.noneNote, button("")];
   return html`<${Page} title=${text.title} lead=${read.data && plural(read.data.total, "group")}>${button("primary")}<//>

@@ -80,7 +80,8 @@ function Tiles({ summary: s, find }) {
       ${s.forecastUSD ? `${rounded(s.forecastUSD.low)} ${text.to} ${rounded(s.forecastUSD.high)}` : text.noForecast}<//>
     <${Tile} name=${text.saved} value=${rounded(s.totalSavingsUSD)} kind="lit">${savings && plural(savings.stops, "stop")}<//>
     ${states && html`<${Tile} name=${text.running} value=${count(states.running || 0)}>${text.of} ${count(present)} ${text.resources}<//>`}
-    ${anomalies && html`<${Tile} name=${text.anomalies} value=${count(anomalies.length) + (anomalies.length >= anomaliesInWidget ? "+" : "")} kind=${anomalies.length ? "alarm" : ""}>
+    ${anomalies && html`<${Tile} name=${text.anomalies} kind=${anomalies.length ? "alarm" : ""}
+      value=${count(anomalies.length) + (anomalies.length >= anomaliesInWidget ? "+" : "")}>
       ${anomalies.length ? `${capital(anomalies[0].severity)}, ${day(anomalies[0].date)}` : text.noAnomalies}<//>`}</dl>`;
 }
 
@@ -104,7 +105,8 @@ function Trend({ of, title, note, dates, open }) {
 function Budgets({ list }) {
   if (list.length === 0)
     return html`<${Card} title=${text.budgets}><${Empty} title=${text.noBudgets}><p>${text.noBudgetsNote}</p><//><//>`;
-  return html`<${Card} title=${text.budgets} more=${can("budgets:read") && html`<${See} what="budgets" to="/budgets" />`}><ul class="rows">${list.map(
+  const all = can("budgets:read") && html`<${See} what="budgets" to="/budgets" />`;
+  return html`<${Card} title=${text.budgets} more=${all}><ul class="rows">${list.map(
     (b) => html`<li key=${b.budgetID}>
     <div class="text grow"><span><b>${b.name}</b> <${Tag} of=${percent(b.percentUsed / 100)} tone=${b.signal} /></span>
       <${Meter} spent=${Number(b.spentUSD)} expected=${Number(b.forecastUSD)} amount=${Number(b.amountUSD)} signal=${b.signal} /></div>
@@ -167,7 +169,8 @@ export default function Overview() {
     teams = find("breakdown")?.breakdown;
   if (summary.data && isNew(summary.data))
     return html`<${Page} title=${text.title} /><${Empty} title=${text.newOrganization}>
-      <p>${text.newNote}</p>${can("cloud-accounts:write") && html`<a class="button" href=${linkTo("/clouds/new")}>${text.connect}</a>`}<//>`;
+      <p>${text.newNote}</p>
+      ${can("cloud-accounts:write") && html`<a class="button" href=${linkTo("/clouds/new")}>${text.connect}</a>`}<//>`;
   return html`<${Page} title=${text.title} lead=${summary.data && `${month(summary.data.from)}, ${text.days}`} />
   <div class="body">
     ${can("reports:read") && html`<${Answer} read=${summary}>${(s) => html`<${Tiles} summary=${s} find=${find} />`}<//>`}

@@ -20,7 +20,8 @@ const text = {
   hours: "h",
   recommendation: "Recommendation",
 };
-const size = 50, monthsBack = 12;
+const size = 50,
+  monthsBack = 12;
 
 // months returns the current month and those before it, as 2026-11, with their names.
 function months() {
@@ -32,7 +33,9 @@ function months() {
 }
 
 const hours = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 });
-const Line = ({ s }) => html`<${Row}><${Name}><a href=${linkTo("/resources?search=" + encodeURIComponent(s.resourceUID))}>${s.resourceName}</a>
+const Line = ({
+  s,
+}) => html`<${Row}><${Name}><a href=${linkTo("/resources?search=" + encodeURIComponent(s.resourceUID))}>${s.resourceName}</a>
     <small>${kind(s.resourceType)}</small><//>
   <${Cell} kind="num main">${money(s.savingsUSD)}<//>
   <${Cell}>${s.recommendation ? text.recommendation : cause(s.changedBy)}<//>
@@ -45,8 +48,11 @@ const Tile = ({ name, value, note, lit }) => html`<div class=${"tile" + (lit ? "
   <dd class="note">${note}</dd></div>`;
 
 export default function Savings({ search }) {
-  const options = months(), period = new URLSearchParams(search).get("period") || options[0][0], page = pageOf(search);
-  const read = useGet(`reports/savings?period=${period}&limit=${size}&page=${page}`), h = text.head;
+  const options = months(),
+    period = new URLSearchParams(search).get("period") || options[0][0],
+    page = pageOf(search);
+  const read = useGet(`reports/savings?period=${period}&limit=${size}&page=${page}`),
+    h = text.head;
   const set = (changes) => go("/savings" + withParameters(search, { page: "", ...changes }), true);
   const heads = [[h.resource], [h.saved, "num"], [h.by], [h.time, "num"], [h.rate, "num far"], [h.since, "far"], [h.source, "far"]];
   return html`<${Page} title=${text.title} lead=${text.lead} />
@@ -55,7 +61,10 @@ export default function Savings({ search }) {
         <${Tile} name=${text.saved} value=${rounded(d.totalUSD)} note=${month(d.from)} lit />
         <${Tile} name=${text.entries} value=${count(d.total)} note=${text.entriesNote} />
         <${Tile} name=${text.withoutRate} value=${count(d.withoutRate)} note=${text.withoutNote} /></dl>`}<//>
-      ${read.data && html`<${List} read=${read} label=${text.title} empty=${[text.none, text.noneNote]}>${(d) => html`
+      ${
+        read.data &&
+        html`<${List} read=${read} label=${text.title} empty=${[text.none, text.noneNote]}>${(d) => html`
         <${Table} label=${text.title} heads=${heads}>${d.items.map((s) => html`<${Line} key=${s.action + s.from} s=${s} />`)}<//>`}<//>
-      <${Pages} page=${page} size=${size} total=${read.data.total} set=${set} />`}</div>`;
+      <${Pages} page=${page} size=${size} total=${read.data.total} set=${set} />`
+      }</div>`;
 }

@@ -5,8 +5,9 @@ import { Answer, Card, Fault, Ghost, go, Icon, linkTo, Moment, Page, Tag, toast 
 import { Act } from "../lists.js";
 import { Choice, Field, Form, Sure, Tick } from "../forms.js";
 import { verb } from "../acts.js";
-import { count, money, plural } from "../format.js";
-import { clock, cronsOf, dayNames, hoursOf, momentsOf, spansOf, windowsOf } from "../week.js";
+import { count } from "../format.js";
+import { Preview, usePreview } from "./preview.js";
+import { clock, cronsIn, dayNames, hoursOf, momentsOf, spansOf, windowsOf } from "../week.js";
 
 const text = {
   back: "Schedules",
@@ -34,16 +35,6 @@ const text = {
   enabled: "Enabled",
   enforce: "Enforce: start and stop again what somebody changes by hand",
   calendars: "Calendars with days off",
-  preview: "The coming week",
-  previewNote: "as the evaluator decides",
-  takes: "Takes",
-  firings: "Firings",
-  saves: "Expected to save",
-  withoutRate: "without a known price",
-  attachFirst: "Attach a group to see what it acts on.",
-  never: "It never fires: add hours.",
-  actsOn: "acts on",
-  leftOut: "left out",
   attached: "Attached",
   noAttached: "It acts on nothing yet.",
   saveFirst: "Save the schedule, then attach groups.",
@@ -52,58 +43,83 @@ const text = {
   group: "Group",
   detach: "Detach",
   warned: "Attached. ",
-  reasons: {
-    calendar: "a calendar", event: "an event", override: "an override", read_only_account: "a read-only account",
-    disconnected_account: "a disconnected account", contradiction: "a start in the same minute", unschedulable: "cannot be started or stopped",
-    disabled: "the schedule is off",
-  },
 };
-const previewDelay = 400, // ms after the last change
-  shownFirings = 14;
 
-const asDraft = (s) => ({ name: s.name, timezone: s.timezone, windows: windowsOf(s.crons), crons: s.crons, calendarIDs: s.calendarIDs,
-  enabled: s.enabled, drift: s.drift });
-const blank = () => ({ name: "", timezone: Intl.DateTimeFormat().resolvedOptions().timeZone, crons: [], calendarIDs: [], enabled: true,
-  drift: "report", windows: [{ days: [0, 1, 2, 3, 4], from: "08:00", to: "19:00" }] });
-const cronsIn = (draft) => (draft.windows ? cronsOf(draft.windows) : draft.crons);
+const asDraft = (s) => ({
+  name: s.name,
+  timezone: s.timezone,
+  windows: windowsOf(s.crons),
+  crons: s.crons,
+  calendarIDs: s.calendarIDs,
+  enabled: s.enabled,
+  drift: s.drift,
+});
+const blank = () => ({
+  name: "",
+  timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+  crons: [],
+  calendarIDs: [],
+  enabled: true,
+  drift: "report",
+  windows: [{ days: [0, 1, 2, 3, 4], from: "08:00", to: "19:00" }],
+});
 
 // Week shows the hours of each day. The form beside it says the same to those who do not see it.
 function Week({ crons }) {
   const moments = momentsOf(crons);
   if (!moments) return null;
-  const spans = spansOf(moments), hours = Math.round(hoursOf(spans));
+  const spans = spansOf(moments),
+    hours = Math.round(hoursOf(spans));
   return html`<p><b>${text.runs} ${count(hours)}</b> ${text.of}</p><div class="week" aria-hidden="true">${dayNames.map((name, d) => {
     const parts = spans.map(([a, b]) => [Math.max(a - d * 1440, 0), Math.min(b - d * 1440, 1440)]).filter(([a, b]) => b > a);
-    return html`<span key=${name}>${name}</span><div key=${name + "lane"} class="lane">${parts.map(([a, b]) => html`<i key=${a}
-      title=${`${clock(a)} – ${b === 1440 ? "24:00" : clock(b)}`} style=${{ insetInlineStart: a / 14.4 + "%", width: (b - a) / 14.4 + "%" }} />`)}
+    return html`<span key=${name}>${name}</span><div key=${name + "lane"} class="lane">${parts.map(
+      ([a, b]) => html`<i key=${a}
+      title=${`${clock(a)} – ${b === 1440 ? "24:00" : clock(b)}`}
+      style=${{ insetInlineStart: a / 14.4 + "%", width: (b - a) / 14.4 + "%" }} />`,
+    )}
       </div>`;
   })}<span /><div class="scale">${[0, 6, 12, 18, 24].map((h) => html`<small key=${h}>${h}</small>`)}</div></div>`;
 }
 
 function Window({ w, set, remove }) {
   const toggle = (d) => set({ ...w, days: w.days.includes(d) ? w.days.filter((x) => x !== d) : [...w.days, d].sort() });
-  return html`<li class="window"><div class="days" role="group" aria-label=${text.days}>${dayNames.map((name, d) => html`<button key=${d}
-      type="button" aria-pressed=${String(w.days.includes(d))} onClick=${() => toggle(d)}>${name}</button>`)}</div>
+  return html`<li class="window"><div class="days" role="group" aria-label=${text.days}>${dayNames.map(
+    (name, d) => html`<button key=${d}
+      type="button" aria-pressed=${String(w.days.includes(d))} onClick=${() => toggle(d)}>${name}</button>`,
+  )}</div>
     <button type="button" class="quiet bare" aria-label=${text.removeHours} onClick=${remove}><${Icon} of="close" /></button>
-    <div class="hours"><label>${text.from} <input type="time" value=${w.from} onChange=${(e) => set({ ...w, from: e.target.value })} /></label>
+    <div class="hours"><label>${text.from} <input type="time" value=${w.from}
+      onChange=${(e) => set({ ...w, from: e.target.value })} /></label>
       <label>${text.to} <input type="time" value=${w.to} onChange=${(e) => set({ ...w, to: e.target.value })} /></label>
       ${w.to <= w.from && html`<${Tag} of=${text.nextDay} />`}</div></li>`;
 }
 
 function Hours({ draft, set, presets }) {
-  const put = (windows) => set({ windows }), list = draft.windows;
+  const put = (windows) => set({ windows }),
+    list = draft.windows;
   const choose = (p) => set({ windows: windowsOf(p.crons), crons: p.crons, name: draft.name || p.description });
   return html`<${Card} title=${text.hours} note=${draft.timezone}><${Week} crons=${cronsIn(draft)} />
-    ${list
-      ? html`<ul class="windows">${list.map((w, i) => html`<${Window} key=${i} w=${w} set=${(n) => put(list.with(i, n))}
-          remove=${() => put(list.toSpliced(i, 1))} />`)}</ul>
+    ${
+      list
+        ? html`<ul class="windows">${list.map(
+            (w, i) => html`<${Window} key=${i} w=${w} set=${(n) => put(list.with(i, n))}
+          remove=${() => put(list.toSpliced(i, 1))} />`,
+          )}</ul>
         <div class="acts"><button type="button" onClick=${() => put([...list, { days: [5], from: "10:00", to: "16:00" }])}>
           <${Icon} of="plus" />${text.more}</button></div>`
-      : html`<p class="none">${text.text}</p><ul class="rows">${draft.crons.map((c, i) => html`<li key=${i}><${Tag} of=${verb(c.action)} />
-          <code>${c.cronExpression}</code></li>`)}</ul>
-        <div class="acts"><button type="button" onClick=${() => put(blank().windows)}>${text.replace}</button></div>`}
-    ${presets.length > 0 && html`<div class="acts chips">${presets.map((p) => html`<button key=${p.preset} type="button" class="quiet"
-      title=${p.description} onClick=${() => choose(p)}>${p.preset.replaceAll("-", " ")}</button>`)}</div>`}<//>`;
+        : html`<p class="none">${text.text}</p><ul class="rows">${draft.crons.map(
+            (c, i) => html`<li key=${i}><${Tag} of=${verb(c.action)} />
+          <code>${c.cronExpression}</code></li>`,
+          )}</ul>
+        <div class="acts"><button type="button" onClick=${() => put(blank().windows)}>${text.replace}</button></div>`
+    }
+    ${
+      presets.length > 0 &&
+      html`<div class="acts chips">${presets.map(
+        (p) => html`<button key=${p.preset} type="button" class="quiet"
+      title=${p.description} onClick=${() => choose(p)}>${p.preset.replaceAll("-", " ")}</button>`,
+      )}</div>`
+    }<//>`;
 }
 
 function Details({ draft, set }) {
@@ -111,69 +127,29 @@ function Details({ draft, set }) {
   const flip = (id) => (on) => set({ calendarIDs: on ? [...draft.calendarIDs, id] : draft.calendarIDs.filter((c) => c !== id) });
   return html`<${Card} title=${text.details}><div class="stack"><div class="pair">
       <${Field} label=${text.name}><input value=${draft.name} maxlength="100" onInput=${(e) => set({ name: e.target.value })} /><//>
-      <${Field} label=${text.zone}><input list="zones" value=${draft.timezone} onChange=${(e) => set({ timezone: e.target.value })} /><//></div>
+      <${Field} label=${text.zone}><input list="zones" value=${draft.timezone}
+        onChange=${(e) => set({ timezone: e.target.value })} /><//></div>
     <datalist id="zones">${Intl.supportedValuesOf("timeZone").map((z) => html`<option key=${z} value=${z} />`)}</datalist>
     <${Tick} label=${text.enabled} checked=${draft.enabled} set=${(enabled) => set({ enabled })} />
     <${Tick} label=${text.enforce} checked=${draft.drift === "enforce"} set=${(on) => set({ drift: on ? "enforce" : "report" })} />
-    ${calendars.length > 0 && html`<fieldset><legend class="none">${text.calendars}</legend>${calendars.map((c) => html`<${Tick} key=${c.id}
-      label=${c.name} checked=${draft.calendarIDs.includes(c.id)} set=${flip(c.id)} />`)}</fieldset>`}</div><//>`;
-}
-
-// usePreview asks the evaluator what the draft would do, when nothing was changed for a moment.
-function usePreview(draft, attached) {
-  const [answer, setAnswer] = useState({}), crons = draft ? cronsIn(draft).map(({ action, cronExpression }) => ({ action, cronExpression })) : [];
-  const ids = (field) => (attached?.items || []).map((a) => a[field]).filter(Boolean);
-  const body = draft && crons.length > 0 && JSON.stringify({ name: draft.name || text.make, timezone: draft.timezone, crons,
-    calendarIDs: draft.calendarIDs, groupIDs: ids("groupID"), resourceIDs: ids("resourceID") });
-  useEffect(() => {
-    if (!body) {
-      setAnswer({});
-      return undefined;
-    }
-    const stop = new AbortController();
-    setAnswer((a) => ({ ...a, stale: true }));
-    const wait = setTimeout(() => post("schedules/preview", JSON.parse(body), { abort: stop.signal }).then(
-      (data) => setAnswer({ data }),
-      (error) => error.name === "AbortError" || setAnswer({ error }),
-    ), previewDelay);
-    return () => {
-      clearTimeout(wait);
-      stop.abort();
-    };
-  }, [body]);
-  return { ...answer, never: !body };
-}
-
-const because = (f) => Object.entries(f.leftOut).map(([why, n]) => `${count(n)} ${text.leftOut}: ${text.reasons[why] || why}`).join(", ");
-// wall writes the time on the clock of the schedule's zone, which the service has computed.
-const wall = new Intl.DateTimeFormat(undefined, { weekday: "short", day: "numeric", month: "short", hour: "numeric", minute: "2-digit",
-  timeZone: "UTC" });
-const wallTime = (localTime) => wall.format(new Date(localTime.slice(0, 19) + "Z"));
-
-const Firing = (f) => html`<li key=${f.at + f.action}><div class="text grow"><span><b>${verb(f.action)}</b> ${wallTime(f.localTime)}</span>
-  <small>${f.skipped ? `${text.leftOut}: ${text.reasons[f.skipped] || f.skipped} ${f.skippedDetail?.name || ""}` : because(f)}</small></div>
-  <span class="end">${text.actsOn} ${count(f.actsOn)}</span></li>`;
-
-function Preview({ read }) {
-  const p = read.data;
-  return html`<${Card} title=${text.preview} note=${text.previewNote} stale=${read.stale && p}>
-    ${read.error && html`<${Fault} error=${read.error} />`}${read.never && html`<p class="none">${text.never}</p>`}
-    ${!p && !read.error && !read.never && html`<${Ghost} lines=${4} />`}
-    ${p && html`<dl class="facts"><div><dt>${text.takes}</dt><dd>${plural(p.resourceCount, "resource")}</dd></div>
-      <div><dt>${text.firings}</dt><dd>${count(p.firings.length)}</dd></div>
-      ${p.expectedSavingUSD !== null && p.resourceCount > 0 && html`<div><dt>${text.saves}</dt><dd class="lit">${money(p.expectedSavingUSD)}</dd>
-        ${p.withoutRate > 0 && html`<dd class="note">${count(p.withoutRate)} ${text.withoutRate}</dd>`}</div>`}</dl>
-      ${p.resourceCount === 0 && html`<p class="none">${text.attachFirst}</p>`}
-      <ul class="rows spaced">${p.firings.slice(0, shownFirings).map(Firing)}</ul>`}<//>`;
+    ${
+      calendars.length > 0 &&
+      html`<fieldset><legend class="none">${text.calendars}</legend>${calendars.map(
+        (c) => html`<${Tick} key=${c.id}
+      label=${c.name} checked=${draft.calendarIDs.includes(c.id)} set=${flip(c.id)} />`,
+      )}</fieldset>`
+    }</div><//>`;
 }
 
 function Attach({ id, close, done }) {
   const groups = useGet("resource-groups?limit=100&sort_by=name").data?.items;
-  const send = (f) => post(`schedules/${id}/attachments`, { groupID: f.groupID }).then((a) => {
-    if (a.warnings?.length) toast(text.warned + a.warnings[0], { ms: 10_000 });
-    done();
-  });
-  return html`<${Form} title=${text.attach.replace("…", "")} verb=${text.attachVerb} close=${close} send=${send} disabled=${!groups?.length}>
+  const send = (f) =>
+    post(`schedules/${id}/attachments`, { groupID: f.groupID }).then((a) => {
+      if (a.warnings?.length) toast(text.warned + a.warnings[0], { ms: 10_000 });
+      done();
+    });
+  return html`<${Form} title=${text.attach.replace("…", "")} verb=${text.attachVerb} close=${close} send=${send}
+    disabled=${!groups?.length}>
     <${Choice} label=${text.group} name="groupID" options=${(groups || []).map((g) => [g.id, g.name])} /><//>`;
 }
 
@@ -184,25 +160,37 @@ function Attached({ id, read }) {
   return html`<${Card} title=${text.attached} stale=${read.stale}><${Answer} read=${read} lines=${2}>${(d) =>
     d.items.length === 0
       ? html`<p class="none">${text.noAttached}</p>`
-      : html`<ul class="rows">${d.items.map((a) => html`<li key=${a.id}><div class="text grow"><a class="name" href=${to(a)}>
-          ${a.name || a.resourceUID || a.groupID}</a></div><${Act} needs="schedules:write" run=${() => detach(a)}>${text.detach}<//></li>`)}</ul>`}<//>
-    ${can("resource-groups:read") && html`<div class="acts"><${Act} needs="schedules:write" icon="plus" run=${() => add(true)}>${text.attach}<//></div>`}
+      : html`<ul class="rows">${d.items.map(
+          (a) => html`<li key=${a.id}><div class="text grow"><a class="name" href=${to(a)}>
+          ${a.name || a.resourceUID || a.groupID}</a></div><${Act} needs="schedules:write"
+            run=${() => detach(a)}>${text.detach}<//></li>`,
+        )}</ul>`}<//>
+    ${can("resource-groups:read") && html`<div class="acts"><${Act} needs="schedules:write" icon="plus"
+      run=${() => add(true)}>${text.attach}<//></div>`}
     ${adding && html`<${Attach} id=${id} close=${() => add(false)} done=${read.reload} />`}<//>`;
 }
 
 export default function Schedule({ id: address }) {
-  const id = address === "new" ? "" : address, at = id && "schedules/" + encodeURIComponent(id);
-  const stored = useGet(at), attached = useGet(at && at + "/attachments?limit=100"), presets = useGet(!id && "schedules/presets");
-  const [draft, setDraft] = useState(id ? null : blank), [error, setError] = useState(), [removing, remove] = useState(false);
-  const s = stored.data, back = { to: "/schedules", name: text.back };
+  const id = address === "new" ? "" : address,
+    at = id && "schedules/" + encodeURIComponent(id);
+  const stored = useGet(at),
+    attached = useGet(at && at + "/attachments?limit=100"),
+    presets = useGet(!id && "schedules/presets");
+  const [draft, setDraft] = useState(id ? null : blank),
+    [error, setError] = useState(),
+    [removing, remove] = useState(false);
+  const s = stored.data,
+    back = { to: "/schedules", name: text.back };
   useEffect(() => {
     if (s && !draft) setDraft(asDraft(s));
   }, [s]);
-  const preview = usePreview(draft, attached.data), unchanged = useMemo(() => s && JSON.stringify(asDraft(s)), [s]);
+  const preview = usePreview(draft, attached.data),
+    unchanged = useMemo(() => s && JSON.stringify(asDraft(s)), [s]);
   if (!draft)
     return html`<${Page} title=${text.loading} back=${back} /><div class="body">
       ${stored.error ? html`<${Fault} error=${stored.error} retry=${stored.reload} />` : html`<${Ghost} lines=${6} />`}</div>`;
-  const set = (changes) => setDraft((d) => ({ ...d, ...changes })), dirty = JSON.stringify(draft) !== unchanged;
+  const set = (changes) => setDraft((d) => ({ ...d, ...changes })),
+    dirty = JSON.stringify(draft) !== unchanged;
   const save = () => {
     const { windows, crons, ...body } = draft; // crons that nobody changed keep their ids
     if (!s || JSON.stringify(windows) !== JSON.stringify(windowsOf(s.crons))) body.crons = cronsIn(draft);
@@ -217,12 +205,17 @@ export default function Schedule({ id: address }) {
   const next = s?.enabled && s.nextFiringAt && html`${verb(s.nextFiringAction)} <${Moment} at=${s.nextFiringAt} />`;
   return html`<${Page} title=${s?.name || text.make} back=${back} lead=${next}>
       ${id && html`<${Act} needs="schedules:write" run=${() => remove(true)}>${text.remove}<//>`}
-      <${Act} needs="schedules:write" kind="primary" disabled=${!dirty || !draft.name || cronsIn(draft).length === 0} run=${save}>${text.save}<//><//>
+      <${Act} needs="schedules:write" kind="primary" disabled=${!dirty || !draft.name || cronsIn(draft).length === 0}
+        run=${save}>${text.save}<//><//>
     <div class="body">${error && html`<${Fault} error=${error} />`}
       <div class="half"><${Hours} draft=${draft} set=${set} presets=${presets.data || []} /><${Details} draft=${draft} set=${set} /></div>
       <div class="half"><${Preview} read=${preview} />
-        ${id ? html`<${Attached} id=${id} read=${attached} />` : html`<${Card} title=${text.attached}><p class="none">${text.saveFirst}</p><//>`}
+        ${id ? html`<${Attached} id=${id} read=${attached} />` : html`<${Card} title=${text.attached}><p
+          class="none">${text.saveFirst}</p><//>`}
       </div></div>
-    ${removing && html`<${Sure} title=${`${text.removeTitle} ${s.name}?`} verb=${text.remove.replace("…", "")} close=${() => remove(false)}
-      send=${() => call("DELETE", at).then(() => go("/schedules", true))}>${text.removeNote}<//>`}`;
+    ${
+      removing &&
+      html`<${Sure} title=${`${text.removeTitle} ${s.name}?`} verb=${text.remove.replace("…", "")} close=${() => remove(false)}
+      send=${() => call("DELETE", at).then(() => go("/schedules", true))}>${text.removeNote}<//>`
+    }`;
 }

@@ -3,7 +3,7 @@ import { html } from "../vendor.js";
 import { useGet } from "../api.js";
 import { Facet, go, linkTo, Moment, Page, Tag, valuesOf, withParameters } from "../parts.js";
 import { Act, Cell, List, Name, pageOf, Pages, Row, Table } from "../lists.js";
-import { capital, count, plural } from "../format.js";
+import { capital, plural } from "../format.js";
 
 const text = {
   title: "Clouds",
@@ -24,7 +24,7 @@ const Line = ({
   a,
 }) => html`<${Row}><${Name}><a href=${linkTo("/clouds/" + a.id)}>${a.name}</a><small>${a.provider} ${a.cloudAccountID}</small><//>
   <${Cell}><${Tag} of=${a.status} tone=${toneOf[a.status]} />${a.error && html`<small class="bad">${a.error}</small>`}<//>
-  <${Cell}><a href=${linkTo("/resources?cloud_account_id=" + a.id)}>${count(a.resourceCount)}</a><//>
+  <${Cell}><a href=${linkTo("/resources?cloud_account_id=" + a.id)}>${plural(a.resourceCount, "resource")}</a><//>
   <${Cell} kind="num"><${Moment} at=${a.lastDiscoveredAt} /><//>
   <${Cell} kind="far">${text.levels[a.permissionLevel] || a.permissionLevel}<//><${Cell}
     kind="far">${a.authMethod.replaceAll("_", " ")}<//><//>`;

@@ -111,7 +111,7 @@ export default function Notifications() {
     <div class="body"><${Card} title=${text.channels} stale=${channels.stale}><${Answer} read=${channels} lines=${3}>${(d) =>
       d.length === 0
         ? html`<${Empty} title=${text.none}><p>${text.noneNote}</p>${add("")}<//>`
-        : html`<ul class="rows">${d.map((c) => html`<${Channel} key=${c.id} c=${c} count=${of(c)} open=${setOpen} />`)}</ul>`}<//><//>
+        : html`<ul class="rows wrap">${d.map((c) => html`<${Channel} key=${c.id} c=${c} count=${of(c)} open=${setOpen} />`)}</ul>`}<//><//>
       <${List} read=${sent} title=${text.deliveries} empty=${[text.noMessage, text.noMessageNote]}>${(d) => html`<${Table}
         label=${text.deliveries} heads=${[[h.event], [h.status], [h.to], [h.at, "num"]]}>${d.items.map(
           (m) => html`<${Message} key=${m.id}

@@ -213,7 +213,8 @@ func (c *consoleInBrowser) drillsIntoCosts() {
 	name := c.tab.Evaluate(`document.querySelector('tbody[role] .link').innerText`)
 	c.tab.Evaluate(`document.querySelector('tbody[role] .link').click()`)
 	c.until(`new URLSearchParams(location.search).get('name.service_name') === ` + quote(fmt.Sprint(name)))
-	c.until(find(".chart svg") + ` && document.querySelector('.filters .on b')?.innerText === ` + quote(fmt.Sprint(name)))
+	c.until(find(".chart svg") + ` && document.querySelector('.filters .on b')?.innerText === ` +
+		quote(fmt.Sprint(name)))
 	c.tab.Evaluate(`document.querySelector('.chart').focus()`)
 	c.press("Home")
 	c.until(`document.querySelector('.chart [aria-live]').innerText.includes('$')`)
@@ -231,7 +232,8 @@ func (c *consoleInBrowser) editsASchedule() {
 	})()`)
 	c.until(button("Save") + `?.disabled === false`)
 	c.tab.Evaluate(button("Save") + `.click()`)
-	c.until(`document.querySelector('h1').innerText === 'In the browser' && location.pathname.includes('/schedules/sch_')`)
+	c.until(`location.pathname.includes('/schedules/sch_')`)
+	c.until(`document.querySelector('h1').innerText === 'In the browser'`)
 	c.until(button("Attach a group"))
 }
 

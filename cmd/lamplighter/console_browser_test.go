@@ -98,6 +98,9 @@ func TestConsole_InChromium(t *testing.T) {
 	c.confinesScripts()
 	c.stopsAResource()
 	c.keepsTheStateInTheAddress()
+	c.opensEveryScreen()
+	c.drillsIntoCosts()
+	c.editsASchedule()
 	c.signsOut()
 	c.worksBelowAStage(password)
 	c.want("reports of the Content-Security-Policy", `sessionStorage.getItem('violations') || ''`, "")
@@ -184,6 +187,62 @@ func (c *consoleInBrowser) keepsTheStateInTheAddress() {
 	c.want("focus after the page changed", `document.activeElement.tagName`, "H1")
 	c.tab.Evaluate(`history.back()`)
 	c.until(`location.search === '?status=stopped' && document.querySelector('.grid')`)
+}
+
+// opensEveryScreen follows each link of the navigation. A screen has a title and no error.
+func (c *consoleInBrowser) opensEveryScreen() {
+	c.Helper()
+	const links = `[...document.querySelectorAll('.side .links a:not([target])')]`
+	c.open("/console", ".tiles")
+	c.want("screens in the navigation", links+`.length >= 14`, true)
+	for i := range int(c.tab.Evaluate(links + `.length`).(float64)) {
+		link := fmt.Sprintf("%s[%d]", links, i)
+		c.tab.Evaluate(link + `.click()`)
+		c.until(link + `.ariaCurrent === 'page' && document.querySelector('main h1') &&
+			document.querySelector('main :is(.body, .grid, .empty)') && !document.querySelector('main .ghosts')`)
+		c.want(fmt.Sprintf("errors of screen %d", i),
+			`[...document.querySelectorAll('[role=alert]')].map(e => e.innerText).join()`, "")
+		c.want(fmt.Sprintf("width of screen %d", i), `document.documentElement.scrollWidth <= innerWidth`, true)
+	}
+}
+
+// drillsIntoCosts opens a service in the table of costs: it becomes a filter, and the chart is read by the keyboard.
+func (c *consoleInBrowser) drillsIntoCosts() {
+	c.Helper()
+	c.open("/console/costs", "tbody .link")
+	name := c.tab.Evaluate(`document.querySelector('tbody[role] .link').innerText`)
+	c.tab.Evaluate(`document.querySelector('tbody[role] .link').click()`)
+	c.until(`new URLSearchParams(location.search).get('name.service_name') === ` + quote(fmt.Sprint(name)))
+	c.until(find(".chart svg") + ` && document.querySelector('.filters .on b')?.innerText === ` +
+		quote(fmt.Sprint(name)))
+	c.tab.Evaluate(`document.querySelector('.chart').focus()`)
+	c.press("Home")
+	c.until(`document.querySelector('.chart [aria-live]').innerText.includes('$')`)
+}
+
+// editsASchedule makes a schedule of the default hours. The evaluator says what it would do.
+func (c *consoleInBrowser) editsASchedule() {
+	c.Helper()
+	c.open("/console/schedules/new", ".window")
+	c.until(`[...document.querySelectorAll('.rows.spaced li')].length === 10`)
+	c.tab.Evaluate(`(() => {
+		const name = document.querySelector('.stack input');
+		name.value = 'In the browser';
+		name.dispatchEvent(new Event('input', { bubbles: true }));
+	})()`)
+	c.until(button("Save") + `?.disabled === false`)
+	c.tab.Evaluate(button("Save") + `.click()`)
+	c.until(`location.pathname.includes('/schedules/sch_')`)
+	c.until(`document.querySelector('h1').innerText === 'In the browser'`)
+	c.until(button("Attach a group"))
+}
+
+// press presses a key that writes nothing.
+func (c *consoleInBrowser) press(key string) {
+	c.Helper()
+	for _, kind := range []string{"rawKeyDown", "keyUp"} {
+		c.tab.Command("Input.dispatchKeyEvent", map[string]any{"type": kind, "key": key}, nil)
+	}
 }
 
 func (c *consoleInBrowser) signsOut() {

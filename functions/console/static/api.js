@@ -74,7 +74,8 @@ function send(method, path, { body, abort, key }) {
 }
 
 // call sends a request until it is answered. A 401 is repeated once with a new token, a 429 after the pause. A lost
-// connection is repeated for reads, and for writes with a key.
+// connection is repeated for reads, and for writes with a key. heard gets the headers of the answer. Catalogues have an
+// ETag, which the browser's own cache uses.
 export async function call(method, path, options = {}, tries = 0) {
   const again = () => call(method, path, options, tries + 1);
   const signsIn = path.startsWith("auth/");
@@ -98,14 +99,34 @@ export async function call(method, path, options = {}, tries = 0) {
     await nextMinute();
     return again();
   }
+  options.heard?.(answer.headers);
   const isJSON = (answer.headers.get("Content-Type") || "").includes("json");
   const content = isJSON ? await answer.json() : {};
   if (!answer.ok) throw new Failure(messageOf(content), answer.status, answer.headers.get("X-Request-Id"));
-  return content.data;
+  return options.file && !isJSON ? answer.blob() : content.data;
 }
 
 export const get = (path, options) => call("GET", path, options);
 export const post = (path, body, options) => call("POST", path, { key: crypto.randomUUID(), ...options, body });
+
+// change replaces or removes a record. Both may be sent twice, so they need no key.
+export const change = (method, path, body) => call(method, path, { body });
+
+// download saves the answer to a path as a file. A link cannot do it, because the token is in no cookie. A large export is
+// a job, whose file has an address of its own.
+export async function download(path, name) {
+  let answer = await call("GET", path, { file: true });
+  while (!(answer instanceof Blob) && !answer.downloadURL) {
+    if (/failed|expired/.test(answer.status)) throw new Failure(answer.message || "The export failed.", 0);
+    await sleep(3000);
+    answer = await get(`reports/exports/${answer.jobID}`, { background: true });
+  }
+  const saved = document.createElement("a");
+  saved.href = answer.downloadURL || URL.createObjectURL(answer);
+  saved.download = name;
+  saved.click();
+  if (!answer.downloadURL) setTimeout(() => URL.revokeObjectURL(saved.href), 10_000);
+}
 
 // useGet reads a path, and reads it again when it changes. Until the answer comes, the last one is shown. An empty path
 // reads nothing.

@@ -3,6 +3,7 @@ import { html, render, signal, useEffect, useRef, useState } from "./vendor.js";
 import { apiBase, can, minute, moveTo, offline, pausedUntil, refresh, session, signIn, signOut } from "./api.js";
 import { dismiss, Fault, go, Icon, linkTo, Logo, Popup, route, toast, toasts } from "./parts.js";
 import { plural } from "./format.js";
+import { areas, screens } from "./routes.js";
 
 const text = {
   signIn: "Sign in",
@@ -42,38 +43,6 @@ const themes = [
   ["dark", text.dark],
 ];
 
-// Each screen is a module that is fetched when it is first opened. One of the policies opens it.
-const screens = [
-  {
-    path: /^\/?$/,
-    id: "overview",
-    to: "",
-    name: "Overview",
-    area: "Operate",
-    policies: ["dashboards:read", "reports:read"],
-    load: () => import("./screens/overview.js"),
-  },
-  {
-    path: /^\/resources$/,
-    id: "resources",
-    to: "/resources",
-    name: "Resources",
-    area: "Operate",
-    policies: ["resources:read"],
-    load: () => import("./screens/resources.js"),
-  },
-  { path: /^\/resources\/(?<id>[^/]+)$/, id: "resources", policies: ["resources:read"], load: () => import("./screens/resource.js") },
-  {
-    path: /^\/activity$/,
-    id: "activity",
-    to: "/activity",
-    name: "Activity",
-    area: "Operate",
-    policies: ["actions:read"],
-    load: () => import("./screens/activity.js"),
-  },
-];
-const areas = ["Operate", "Money", "Manage"];
 const isOpen = (s) => s.policies.some(can);
 const entries = () => screens.filter((s) => s.name && isOpen(s));
 const found = (path) => {

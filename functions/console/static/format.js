@@ -19,22 +19,11 @@ export function money(v) {
   return (n > 0 && n < 0.01 ? small : cents).format(v);
 }
 
+// rate writes the price of an hour, to four digits, so that it can be multiplied.
+export const rate = (v) => (unknown(v) ? "not priced" : small.format(v));
+
 // rounded writes an amount for a headline: whole dollars from 100 on.
 export const rounded = (v) => (unknown(v) ? "–" : (Math.abs(Number(v)) < 100 ? cents : dollars).format(v));
-
-// sum adds decimal strings exactly. It returns null if one is not known.
-export function sum(amounts) {
-  if (amounts.some(unknown)) return null;
-  const places = Math.max(0, ...amounts.map((a) => (a.split(".")[1] || "").length));
-  const units = amounts.reduce((n, a) => {
-    const [whole, part = ""] = a.replace("-", "").split(".");
-    const u = BigInt(whole + part.padEnd(places, "0"));
-    return a.startsWith("-") ? n - u : n + u;
-  }, 0n);
-  const digits = (units < 0n ? -units : units).toString().padStart(places + 1, "0"),
-    at = digits.length - places;
-  return (units < 0n ? "-" : "") + digits.slice(0, at) + (places ? "." + digits.slice(at) : "");
-}
 
 const counts = new Intl.NumberFormat();
 export const count = (n) => counts.format(n);
@@ -46,6 +35,8 @@ export const percent = (share) => percents.format(share);
 const utc = (options) => new Intl.DateTimeFormat(undefined, { timeZone: "UTC", ...options });
 const days = utc({ day: "numeric", month: "short" }),
   months = utc({ month: "long", year: "numeric" });
+const longDays = utc({ day: "numeric", month: "short", year: "numeric" });
+export const longDay = (d) => longDays.format(new Date(d));
 const shortMonths = utc({ month: "short", year: "2-digit" });
 export const day = (d) => days.format(new Date(d));
 export const month = (d) => months.format(new Date(d));

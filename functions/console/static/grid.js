@@ -35,7 +35,10 @@ export function usePages(filter) {
     if (store.asked.has(p)) return;
     store.asked.add(p);
     try {
-      store.pages.set(p, await get(`resources?${filter}&limit=${pageSize}&page=${p + 1}`, { abort: store.stop.signal }));
+      const heard = (headers) => {
+        store.total = Number(headers.get("X-Total-Count"));
+      };
+      store.pages.set(p, await get(`resources?${filter}&limit=${pageSize}&page=${p + 1}`, { abort: store.stop.signal, heard }));
       store.error = undefined;
       if (store.pages.size > maxPages) {
         const [oldest] = store.pages.keys();
@@ -67,8 +70,8 @@ export function usePages(filter) {
     want(0, 0);
     update();
   };
-  const rows = () => [...store.pages.values()].flat();
-  return { want, renew, retry, rows, error: store.error, row: (i) => store.pages.get(Math.floor(i / pageSize))?.[i % pageSize] };
+  const { error, total } = store;
+  return { want, renew, retry, error, total, row: (i) => store.pages.get(Math.floor(i / pageSize))?.[i % pageSize] };
 }
 
 // cost returns the monthly amount of a resource, and how it is known. An amount of 0 says that nothing is known: there was
@@ -146,7 +149,7 @@ export function Grid({ pages, total, sort, set, teams, plan }) {
   }, []);
   useEffect(() => {
     const wait = setTimeout(() => {
-      if (last >= first) pages.want(first, last);
+      if (last >= first || pages.total === undefined) pages.want(first, Math.max(first, last)); // the first page has the total
     }, 60);
     return () => clearTimeout(wait);
   });

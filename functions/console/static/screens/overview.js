@@ -14,7 +14,8 @@ const text = {
   to: "to",
   noBills: "No bill of this time has arrived.",
   newOrganization: "No cloud account yet",
-  newNote: "Connect one, and its resources and costs appear here. The API docs describe how, until the console has a screen for it.",
+  newNote: "Connect one, and its resources and costs appear here.",
+  connect: "Connect a cloud account",
   noForecast: "No forecast yet",
   saved: "Saved by stopping",
   running: "Running now",
@@ -42,7 +43,7 @@ const text = {
   teamsNote: "this month",
   usually: "usually",
   others: "All others",
-  seeActs: "All activity",
+  see: { budgets: "All budgets", anomalies: "All anomalies", costs: "Explore costs" },
 };
 
 // widgets returns a function that finds an answered widget of the two dashboards that every organization has.
@@ -79,9 +80,15 @@ function Tiles({ summary: s, find }) {
       ${s.forecastUSD ? `${rounded(s.forecastUSD.low)} ${text.to} ${rounded(s.forecastUSD.high)}` : text.noForecast}<//>
     <${Tile} name=${text.saved} value=${rounded(s.totalSavingsUSD)} kind="lit">${savings && plural(savings.stops, "stop")}<//>
     ${states && html`<${Tile} name=${text.running} value=${count(states.running || 0)}>${text.of} ${count(present)} ${text.resources}<//>`}
-    ${anomalies && html`<${Tile} name=${text.anomalies} value=${count(anomalies.length)} kind=${anomalies.length ? "alarm" : ""}>
+    ${anomalies && html`<${Tile} name=${text.anomalies} kind=${anomalies.length ? "alarm" : ""}
+      value=${count(anomalies.length) + (anomalies.length >= anomaliesInWidget ? "+" : "")}>
       ${anomalies.length ? `${capital(anomalies[0].severity)}, ${day(anomalies[0].date)}` : text.noAnomalies}<//>`}</dl>`;
 }
+
+// anomaliesInWidget is how many anomalies the widget has at most.
+const anomaliesInWidget = 10;
+
+const See = ({ what, to }) => html`<a href=${linkTo(to)}>${text.see[what]}</a>`;
 
 // softness says why a bar is drawn lighter, or "".
 function softness(d, open) {
@@ -98,7 +105,8 @@ function Trend({ of, title, note, dates, open }) {
 function Budgets({ list }) {
   if (list.length === 0)
     return html`<${Card} title=${text.budgets}><${Empty} title=${text.noBudgets}><p>${text.noBudgetsNote}</p><//><//>`;
-  return html`<${Card} title=${text.budgets}><ul class="rows">${list.map(
+  const all = can("budgets:read") && html`<${See} what="budgets" to="/budgets" />`;
+  return html`<${Card} title=${text.budgets} more=${all}><ul class="rows">${list.map(
     (b) => html`<li key=${b.budgetID}>
     <div class="text grow"><span><b>${b.name}</b> <${Tag} of=${percent(b.percentUsed / 100)} tone=${b.signal} /></span>
       <${Meter} spent=${Number(b.spentUSD)} expected=${Number(b.forecastUSD)} amount=${Number(b.amountUSD)} signal=${b.signal} /></div>
@@ -110,7 +118,8 @@ function Budgets({ list }) {
 function Teams({ rows }) {
   const most = Math.max(...rows.map((r) => Number(r.costUSD)), 1),
     nameOf = (r) => (r.others ? text.others : r.labels[0]);
-  return html`<${Card} title=${text.teams} note=${text.teamsNote}><ul class="rows">${rows.map(
+  return html`<${Card} title=${text.teams} note=${text.teamsNote}
+    more=${can("reports:read") && html`<${See} what="costs" to="/costs?by=team_id&time=month" />`}><ul class="rows">${rows.map(
     (r, i) => html`<li key=${i}>
     <div class="text grow"><span>${nameOf(r)}</span><span class="share" aria-hidden="true">
       <i style=${{ width: (Number(r.costUSD) / most) * 100 + "%" }} /></span></div><b class="end">${rounded(r.costUSD)}</b></li>`,
@@ -121,7 +130,8 @@ function Anomalies({ list }) {
   const nameOf = (a) => a.scopeName || (a.anomalyType === "org" ? "Organization" : tail(a.scopeID || ""));
   if (list.length === 0)
     return html`<${Card} title=${text.anomalies}><${Empty} title=${text.noAnomalies}><p>${text.noAnomaliesNote}</p><//><//>`;
-  return html`<${Card} title=${text.anomalies}><ul class="rows">${list.slice(0, 5).map(
+  const all = can("reports:read") && html`<${See} what="anomalies" to="/anomalies?status=open" />`;
+  return html`<${Card} title=${text.anomalies} more=${all}><ul class="rows">${list.slice(0, 5).map(
     (a) => html`<li key=${a.id}>
     <div class="text"><span>${nameOf(a)}</span><small>${day(a.date)}, ${text.usually} ${money(a.baselineUSD)}</small></div>
     <div class="end"><b>${money(a.costUSD)}</b> <${Tag} of=${a.severity} tone=${a.severity} /></div></li>`,
@@ -159,7 +169,8 @@ export default function Overview() {
     teams = find("breakdown")?.breakdown;
   if (summary.data && isNew(summary.data))
     return html`<${Page} title=${text.title} /><${Empty} title=${text.newOrganization}>
-      <p>${text.newNote}</p><p><code>POST /cloud-accounts</code></p><//>`;
+      <p>${text.newNote}</p>
+      ${can("cloud-accounts:write") && html`<a class="button" href=${linkTo("/clouds/new")}>${text.connect}</a>`}<//>`;
   return html`<${Page} title=${text.title} lead=${summary.data && `${month(summary.data.from)}, ${text.days}`} />
   <div class="body">
     ${can("reports:read") && html`<${Answer} read=${summary}>${(s) => html`<${Tiles} summary=${s} find=${find} />`}<//>`}

@@ -3,6 +3,8 @@ import { html, useState } from "../vendor.js";
 import { can, useGet } from "../api.js";
 import { Answer, Card, Empty, Fault, Ghost, Lamp, Moment, Page, Tag } from "../parts.js";
 import { actOn, Ask, stateOf, verb } from "../acts.js";
+import { Act } from "../lists.js";
+import { Hold } from "../hold.js";
 import { cause, inBothZones, kind, moment, money } from "../format.js";
 
 const text = {
@@ -34,6 +36,7 @@ const text = {
   cost: "Cost",
   noCost: "No bill and no price is known for it.",
   of: "of",
+  hold: "Hold…",
 };
 
 const Facts = ({ rows }) =>
@@ -79,7 +82,8 @@ function Actions({ read }) {
 export default function Resource({ id }) {
   const read = useGet("resources/" + encodeURIComponent(id)),
     r = read.data,
-    [wanted, setWanted] = useState(null);
+    [wanted, setWanted] = useState(null),
+    [holding, hold] = useState(false);
   const about = r && can("actions:read") && "resource_uid=" + encodeURIComponent(r.uid);
   const history = useGet(about && `state-history?limit=12&${about}`),
     actions = useGet(about && `actions?limit=12&${about}`);
@@ -89,7 +93,7 @@ export default function Resource({ id }) {
       ${read.error ? html`<${Fault} error=${read.error} retry=${read.reload} />` : html`<${Ghost} lines=${6} />`}</div>`;
   const act = actOn(r),
     may = can("actions:execute"),
-    plan = () => setWanted({ act, rows: [r], body: { resourceIDs: [r.id] } });
+    plan = () => setWanted({ act, body: { resourceIDs: [r.id] } });
   const done = () => {
     read.reload();
     history.reload();
@@ -97,6 +101,7 @@ export default function Resource({ id }) {
   };
   const capacity = r.capacity?.desired !== undefined && `${r.capacity.desired} ${text.of} ${r.capacity.min} – ${r.capacity.max}`;
   return html`<${Page} title=${r.name} back=${back} lead=${html`<${Lamp} state=${stateOf(r)} />`}>
+      ${r.schedulable && html`<${Act} needs="overrides:write" run=${() => hold(true)}>${text.hold}<//>`}
       ${act && html`<button class=${act === "start" ? "primary" : ""} disabled=${!may} title=${may ? null : text.needs} onClick=${plan}>
         ${verb(act)}…</button>`}
       ${!r.schedulable && html`<small>${text.fixed}</small>`}<//>
@@ -118,5 +123,6 @@ export default function Resource({ id }) {
       <${Card} title=${text.tags}>${Object.keys(r.tags).length === 0 ? html`<p class="none">${text.noTags}
         </p>` : html`<${Facts} rows=${Object.entries(r.tags).sort()} />`}<//></div>
     ${about && html`<div class="half"><${History} read=${history} /><${Actions} read=${actions} /></div>`}</div>
+    ${holding && html`<${Hold} of=${{ name: r.name, body: { resourceUID: r.uid } }} close=${() => hold(false)} done=${done} />`}
     ${wanted && html`<${Ask} wanted=${wanted} close=${() => setWanted(null)} done=${done} />`}`;
 }

@@ -4,7 +4,7 @@ import { can, useGet } from "../api.js";
 import { Facet, Fault, go, Icon, Page, valuesOf, withParameters } from "../parts.js";
 import { Ask, moving } from "../acts.js";
 import { Grid, picked, usePages } from "../grid.js";
-import { capital, count, kind } from "../format.js";
+import { capital, count, kind, money } from "../format.js";
 
 const text = {
   title: "Resources",
@@ -25,24 +25,29 @@ const text = {
   start: "Start…",
   stop: "Stop…",
   needs: "It needs the policy actions:execute",
-  facets: { status: "State", type: "Kind", region: "Region", provider: "Provider", team_id: "Team" },
+  facets: { status: "State", type: "Kind", region: "Region", provider: "Provider", team_id: "Team", cloud_account_id: "Cloud account" },
+  hour: "an hour",
+  hourNote: "At list prices. Running resources without a known price: ",
 };
 
 const facets = [
-  ["status", "byStatus", capital],
-  ["type", "byType", kind],
-  ["region", "byRegion"],
-  ["provider", "byProvider", capital],
+  ["status", capital],
+  ["type", kind],
+  ["region"],
+  ["provider", capital],
 ];
 
+// useAccounts reads the names of cloud accounts when they are needed.
+function useAccounts(wanted) {
+  const list = useGet(wanted && can("cloud-accounts:read") && "cloud-accounts?limit=100").data?.items || [];
+  return (id) => list.find((a) => a.id === id)?.name || id;
+}
+
 function Filters({ search, summary, teams, set, filtered }) {
-  const [open, setOpen] = useState(),
+  const [opened, setOpened] = useState(false),
     typing = useRef(),
     params = new URLSearchParams(search);
-  const others = new URLSearchParams(search);
-  others.delete(open);
-  const wider = useGet(open && params.has(open) && "resources/summary?" + others); // counts without the facet's own filter
-  const values = (name, field) => (open === name && wider.data ? wider.data : summary)?.[field];
+  const accountName = useAccounts(opened || params.has("cloud_account_id"));
   const find = (e) => {
     clearTimeout(typing.current);
     const v = e.target.value.trim();
@@ -51,9 +56,9 @@ function Filters({ search, summary, teams, set, filtered }) {
   const choose = (name) => (v) => set({ [name]: v.join(",") });
   return html`<form class="filters" role="search" onSubmit=${(e) => e.preventDefault()}>
     <input type="search" aria-label=${text.search} placeholder=${text.search} value=${params.get("search") || ""} onInput=${find} />
-    <div class="chips">${facets.map(
-      ([name, field, show]) => html`<${Facet} key=${name} label=${text.facets[name]} show=${show} values=${values(name, field)}
-        chosen=${valuesOf(search, name)} onOpen=${() => setOpen(name)} set=${choose(name)} />`,
+    <div class="chips">${[...facets, ["cloud_account_id", accountName]].map(
+      ([name, show]) => html`<${Facet} key=${name} label=${text.facets[name]} show=${show} values=${summary?.facets?.[name]}
+        chosen=${valuesOf(search, name)} onOpen=${() => setOpened(name === "cloud_account_id" || opened)} set=${choose(name)} />`,
     )}
       ${
         teams.length > 0 &&
@@ -81,16 +86,16 @@ export default function Resources({ search }) {
   const chosen = narrowing.toString(),
     filtered = chosen !== "",
     pages = usePages(params.toString()),
-    summary = useGet("resources/summary?" + chosen),
+    summary = useGet(`resources/summary?${chosen}&facets=true`),
     s = summary.data;
   const teamList = useGet(can("teams:read") && "teams?limit=100").data?.items || [],
     teams = new Map(teamList.map((t) => [t.id, t.name]));
   const [wanted, setWanted] = useState(null),
     set = (changes) => go("/resources" + withParameters(search, changes), true),
-    total = s?.total || 0,
+    total = s?.total ?? pages.total ?? 0,
     some = [...picked.value.values()];
-  const plan = (act, rows) => setWanted({ act, rows, body: { resourceIDs: rows.map((r) => r.id) } });
-  const planAll = () => setWanted({ act: "stop", rows: pages.rows(), body: { filter: bulkFilter(chosen) } });
+  const plan = (act, rows) => setWanted({ act, body: { resourceIDs: rows.map((r) => r.id) } });
+  const planAll = () => setWanted({ act: "stop", body: { filter: bulkFilter(chosen) } });
   const done = (uids) => {
     pages.renew(uids).catch(() => {});
     summary.reload();
@@ -101,7 +106,10 @@ export default function Resources({ search }) {
   };
   const lead = s
     ? html`<b>${count(total)}</b> ${filtered ? text.match : text.inAll}, <b class="lit">${count(s.byStatus.running || 0)}
-      </b> ${text.running}, ${count(s.byStatus.stopped || 0)} ${text.stopped}`
+      </b> ${text.running}, ${count(s.byStatus.stopped || 0)} ${text.stopped}${
+        s.hourlyUSD !== null &&
+        html`<span title=${text.hourNote + count(s.withoutRate)}>, <b>${money(s.hourlyUSD)}</b> ${text.hour}</span>`
+      }`
     : text.counting;
   const error = pages.error || summary.error;
   return html`<${Page} title=${text.title} lead=${lead}>${filtered && total > 0 && html`<button disabled=${!can("actions:execute")}

@@ -10,13 +10,13 @@ import (
 )
 
 // CountStates counts the members of groups by status, by the group's ID, limited to the sight. A dynamic group has no
-// terminated members. A group without members in sight is left out. It takes one round trip, and one more if the members of a static group have changed.
+// terminated members. A group without members in sight is left out. It takes one round trip, and one more if the members
+// of a static group have changed.
 func (s *Store) CountStates(ctx context.Context, org string, groupIDs []string, sight Visibility) (
 	map[string]map[string]int, error,
 ) {
-	out := make(map[string]map[string]int, len(groupIDs))
 	if len(groupIDs) == 0 {
-		return out, nil
+		return map[string]map[string]int{}, nil
 	}
 	v, err := s.openIndexWith(ctx, org, func(id string) bool {
 		return slices.Contains(groupIDs, id) || sight.needsTeam(id)
@@ -28,22 +28,27 @@ func (s *Store) CountStates(ctx context.Context, org string, groupIDs []string, 
 	defer v.st.RUnlock()
 	seen, counts := v.newScopeTest(sight.Resources), v.newGroupCounts(groupIDs)
 	for r := range v.st.Rows() {
-		if seen != nil && !seen(r) {
-			continue
-		}
-		gone := cloud.Status(r.Word(index.StatusRef)) == cloud.Terminated
-		for i := range counts {
-			if c := &counts[i]; (!gone || c.group.Selector == nil) && v.isMember(r, c.group) {
-				c.byState[r.Ref(index.StatusRef)]++
-			}
+		if seen == nil || seen(r) {
+			v.countMember(r, counts)
 		}
 	}
-	for i := range counts {
-		if len(counts[i].byState) > 0 {
-			out[counts[i].group.ID] = countsByName(v.st.Symbols, counts[i].byState)
+	out := make(map[string]map[string]int, len(counts))
+	for _, c := range counts {
+		if len(c.byState) > 0 {
+			out[c.group.ID] = countsByName(v.st.Symbols, c.byState)
 		}
 	}
 	return out, nil
+}
+
+// countMember counts a row in the groups that it is a member of.
+func (v *view) countMember(r index.Row, counts []groupCount) {
+	gone := cloud.Status(r.Word(index.StatusRef)) == cloud.Terminated
+	for _, c := range counts {
+		if (!gone || c.group.Selector == nil) && v.isMember(r, c.group) {
+			c.byState[r.Ref(index.StatusRef)]++
+		}
+	}
 }
 
 // groupCount counts the members of a group by the symbol of their status.

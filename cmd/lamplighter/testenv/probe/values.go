@@ -75,7 +75,8 @@ func (c *Caller) Settle(t *testing.T, number string) Values {
 		"resourceExport": resourceExport.JobID,
 		"groupID":        group.ID, "group_id": group.ID, "groupIDs": group.ID, "resourceID": all[1].ID,
 		"resource_id": all[1].ID, "resourceUID": all[1].UID, "resource_uid": all[1].UID,
-		"uids": all[1].UID, "actionID": action, "bulkActionID": bulk.ID, "bulk_action_id": bulk.ID, "tenantID": c.Org, "region": all[1].Region,
+		"uids": all[1].UID, "actionID": action, "bulkActionID": bulk.ID, "bulk_action_id": bulk.ID,
+		"tenantID": c.Org, "region": all[1].Region,
 		"clusterName": "none", "clusterID": "arn:simulated:eks:" + all[1].Region + ":" + number + ":cluster/main",
 		"cloudOrganisationID": members.ID, "organisationID": "o-" + number,
 	})

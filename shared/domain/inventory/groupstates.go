@@ -10,8 +10,8 @@ import (
 )
 
 // CountStates counts the members of groups by status, by the group's ID, limited to the sight. A dynamic group has no
-// terminated members. A group without members in sight is left out. It takes one round trip, and one more if the members
-// of a static group have changed.
+// terminated members. A group without members in sight is left out. It takes one round trip, and one more if the
+// members of a static group have changed.
 func (s *Store) CountStates(ctx context.Context, org string, groupIDs []string, sight Visibility) (
 	map[string]map[string]int, error,
 ) {

@@ -118,6 +118,9 @@ func (op *Op) answer(ctx context.Context, wrong error, h func() (any, error)) (*
 	if err != nil {
 		return nil, clientError(ctx, op, err)
 	}
+	if b, ok := out.(browsed); ok {
+		out = b.content(ctx, op)
+	}
 	return newAnswer(op, out)
 }
 

@@ -91,6 +91,11 @@ func isLoopback(host string) bool {
 // RefreshToken returns the refresh token of the cookie, or "".
 func (c Cookies) RefreshToken(ctx context.Context) string {
 	name, _ := c.refreshName(ctx)
+	return cookieValue(ctx, name)
+}
+
+// cookieValue returns the first value of a cookie, or "".
+func cookieValue(ctx context.Context, name string) string {
 	if all := rest.CookieValues(ctx, name); len(all) > 0 {
 		return all[0]
 	}

@@ -11,7 +11,7 @@ import (
 
 // cookies returns the cookies of the web console of this service.
 func (s *service) cookies() consolesession.Cookies {
-	return consolesession.Cookies{BaseURL: s.Settings.BaseURL}
+	return consolesession.New(s.Settings)
 }
 
 // inCookie returns a handler that runs h, which begins a session. For the console it moves the refresh token from the

@@ -11,6 +11,7 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/people/consolesession"
 	"lamplighter.dev/shared/people/sessions"
 )
 
@@ -64,8 +65,9 @@ func (s *service) beginOAuth(ctx context.Context, in *beginOAuthInput) (Departur
 		return Departure{}, err
 	}
 	login, state := oauthLogin{Provider: in.Provider, Org: in.TenantID}, rand.Text()+rand.Text()
-	if in.For == forConsole {
-		if state, login.Browser, err = s.bindToBrowser(ctx, state); err != nil {
+	if in.For == consolesession.Console {
+		state = consoleState + state
+		if login.Browser, err = s.cookies().Bind(ctx, consolesession.ByLink); err != nil {
 			return Departure{}, err
 		}
 	}
@@ -110,8 +112,9 @@ func (s *service) completeOAuth(ctx context.Context, in *completeOAuthInput) (se
 		return none, oauthLogin{}, err
 	}
 	v, err := s.useOAuthLogin(ctx, in)
-	if err == nil {
-		err = s.checkBrowser(ctx, in.Provider, v)
+	// Somebody may have been sent the address of a stranger's sign-in, or have stolen one.
+	if err == nil && v.Browser != "" && !s.cookies().IsBound(ctx, v.Browser) {
+		err = errState(in.Provider)
 	}
 	if err != nil {
 		return none, v, err

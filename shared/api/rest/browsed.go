@@ -15,24 +15,18 @@ type Browsed[T any] struct {
 	Data T
 	// Page is sent instead of the data, unless it is nil.
 	Page *Raw
-	// Failure is the error that the page tells of, or nil. The log and the audit log get its status instead of the
-	// one of the page, which may be a redirect.
-	Failure error
 }
 
 // browsed is implemented by all Browsed types.
 type browsed interface {
-	content(ctx context.Context, op *Op) any
+	content() any
 	dataType() reflect.Type
 }
 
-// content returns what is sent, and notes the failure.
-func (b Browsed[T]) content(ctx context.Context, op *Op) any {
+// content returns what is sent.
+func (b Browsed[T]) content() any {
 	if b.Page == nil {
 		return b.Data
-	}
-	if b.Failure != nil {
-		noteShownFailure(ctx, op, b.Failure)
 	}
 	return *b.Page
 }

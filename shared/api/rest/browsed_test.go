@@ -27,13 +27,14 @@ func arrive(ctx context.Context, in *arrivalInput) (rest.Browsed[arrival], error
 	home := &rest.Raw{Status: http.StatusSeeOther, Header: http.Header{"Location": {"/console/"}}}
 	switch in.By {
 	case "browser":
-		return rest.Browsed[arrival]{Page: home}, nil
 	case "stranger":
-		return rest.Browsed[arrival]{Page: home, Failure: fault.New(fault.Denied, "not you")}, nil
+		home.Failure = fault.New(fault.Denied, "not you")
 	case "fault":
-		return rest.Browsed[arrival]{Page: home, Failure: fault.New(fault.Internal, "broken")}, nil
+		home.Failure = fault.New(fault.Internal, "broken")
+	default:
+		return rest.Browsed[arrival]{Data: arrival{"Ada"}}, nil
 	}
-	return rest.Browsed[arrival]{Data: arrival{"Ada"}}, nil
+	return rest.Browsed[arrival]{Page: home}, nil
 }
 
 // A redirect that tells of a failure is recorded with the status of the failure.

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"strings"
 
+	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/people/sessions"
@@ -27,9 +28,12 @@ const (
 
 // Cookies makes and reads the cookies of the console of a service.
 type Cookies struct {
-	// BaseURL is the configured address of the API. It decides between the cookies for TLS and those for loopback.
-	BaseURL string
+	baseURL string // it decides between the cookies for TLS and those for loopback
+	key     []byte // of the hashes of state cookies
 }
+
+// New returns the cookies of a service with the settings.
+func New(s platform.Settings) Cookies { return Cookies{s.BaseURL, s.CodeKey()} }
 
 // IsFromConsole reports whether the request of ctx is one of the web console.
 func IsFromConsole(ctx context.Context) bool { return rest.RequestHeader(ctx, Header) == "1" }
@@ -51,7 +55,7 @@ func (c Cookies) CheckOwnOrigin(ctx context.Context) error {
 
 // isOwnOrigin reports whether an Origin is that of the API: its scheme, with its configured host or the requested one.
 func (c Cookies) isOwnOrigin(ctx context.Context, origin string) bool {
-	base, err := url.Parse(c.BaseURL)
+	base, err := url.Parse(c.baseURL)
 	if err != nil {
 		return false
 	}
@@ -75,7 +79,7 @@ func (c Cookies) NewRefresh(ctx context.Context, token string) *http.Cookie {
 // refreshName returns the name of the cookie, and whether it is sent over TLS only. It is not only on a laptop:
 // the service has an address with http on loopback, and the request came over loopback too.
 func (c Cookies) refreshName(ctx context.Context) (name string, secure bool) {
-	base, err := url.Parse(c.BaseURL)
+	base, err := url.Parse(c.baseURL)
 	if err != nil || base.Scheme != "http" || !isLoopback(base.Hostname()) || !isLoopback(rest.SourceIP(ctx)) {
 		return consoleCookie, true
 	}

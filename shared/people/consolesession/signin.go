@@ -2,11 +2,13 @@ package consolesession
 
 import (
 	"context"
+	"crypto/rand"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
 
+	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/foundation/fault"
 )
@@ -27,10 +29,49 @@ const (
 	ByForm
 )
 
-// NewState returns the cookie that binds a sign-in to the browser that began it; secret "" ends it. Its SameSite is
-// None for ByForm, because browsers send no other cookie with a form of another site. A browser takes None only with
-// Secure, so on loopback without TLS it is Lax, and the person confirms the sign-in on a page of the service.
-func (c Cookies) NewState(ctx context.Context, secret string, from Site) *http.Cookie {
+// Console is the value of the parameter for with which the console begins a sign-in.
+const Console = "console"
+
+// Bind sets the state cookie of a browser that begins a sign-in for the console, and returns the hash of its secret. It
+// returns fault.Denied unless a page of the service's own origin asks, so no other site can begin a sign-in.
+func (c Cookies) Bind(ctx context.Context, from Site) (hash string, err error) {
+	if !IsFromConsole(ctx) {
+		return "", fault.New(fault.Denied, "for: only the web console begins such a sign-in, with the header %s: 1; "+
+			"leave for out to get JSON in the end", Header)
+	}
+	if err = c.CheckOwnOrigin(ctx); err != nil {
+		return "", err
+	}
+	secret := rand.Text()
+	rest.SetCookie(ctx, c.newState(ctx, secret, from))
+	return c.hash(secret), nil
+}
+
+// IsBound reports whether the request comes from the browser for which Bind returned the hash. Then it ends the cookie.
+func (c Cookies) IsBound(ctx context.Context, hash string) bool {
+	if hash == "" || c.BoundHash(ctx) != hash {
+		return false
+	}
+	rest.SetCookie(ctx, c.newState(ctx, "", ByLink))
+	return true
+}
+
+// BoundHash returns the hash of the secret in the state cookie of the request, or "" without a cookie.
+func (c Cookies) BoundHash(ctx context.Context) string {
+	name, _ := c.stateName(ctx)
+	secret := cookieValue(ctx, name)
+	if secret == "" {
+		return ""
+	}
+	return c.hash(secret)
+}
+
+func (c Cookies) hash(secret string) string { return identity.Digest(c.key, "signin-browser", secret) }
+
+// newState returns the cookie that binds a sign-in to the browser that began it; secret "" ends it. Its SameSite is None
+// for ByForm, because browsers send no other cookie with a form of another site. A browser takes None only with Secure,
+// so on loopback without TLS it is Lax, and the person confirms the sign-in on a page of the service.
+func (c Cookies) newState(ctx context.Context, secret string, from Site) *http.Cookie {
 	name, secure := c.stateName(ctx)
 	out := &http.Cookie{ // #nosec G124 -- Secure is false only on a loopback address without TLS
 		Name: name, Value: secret, Path: "/", MaxAge: int(StateTTL.Seconds()),
@@ -43,12 +84,6 @@ func (c Cookies) NewState(ctx context.Context, secret string, from Site) *http.C
 		out.MaxAge = -1
 	}
 	return out
-}
-
-// StateSecret returns the secret of the cookie of NewState, or "".
-func (c Cookies) StateSecret(ctx context.Context) string {
-	name, _ := c.stateName(ctx)
-	return cookieValue(ctx, name)
 }
 
 func (c Cookies) stateName(ctx context.Context) (name string, secure bool) {
@@ -89,16 +124,20 @@ func (c Cookies) Enter(ctx context.Context, refreshToken string) *rest.Raw {
 }
 
 // Fail returns the answer that sends a browser to the sign-in of the console, which tells of err.
-func (c Cookies) Fail(err error) *rest.Raw { return c.FailWith(problemOf(err)) }
+func (c Cookies) Fail(err error) *rest.Raw { return c.FailWith(problemOf(err), err) }
 
-// FailWith returns the answer that sends a browser to the sign-in of the console with a problem.
-func (c Cookies) FailWith(p Problem) *rest.Raw { return c.redirect("?signin=" + string(p)) }
+// FailWith is Fail with the problem that the console shows.
+func (c Cookies) FailWith(p Problem, err error) *rest.Raw {
+	out := c.redirect("?signin=" + string(p))
+	out.Failure = err
+	return out
+}
 
 // redirect returns a redirect to the console. Its Location has no host, so that it leads to the host that the browser
 // has asked, and it never has a part of the request.
 func (c Cookies) redirect(query string) *rest.Raw {
 	prefix := ""
-	if base, err := url.Parse(c.BaseURL); err == nil {
+	if base, err := url.Parse(c.baseURL); err == nil {
 		prefix = strings.TrimSuffix(base.EscapedPath(), "/")
 	}
 	return &rest.Raw{Status: http.StatusSeeOther, Header: http.Header{

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 
+	"lamplighter.dev/functions/auth/oauthlogin"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/people/consolesession"
 	"lamplighter.dev/shared/people/sessions"
@@ -41,4 +42,20 @@ func (s *service) showOAuthFailure(err error) *rest.Raw {
 		return s.cookies().FailWith(consolesession.Expired, err)
 	}
 	return s.cookies().Fail(err)
+}
+
+// SignInWays are the ways to sign in besides e-mail and password.
+type SignInWays struct {
+	Providers    []string `json:"providers" doc:"The providers of GET /auth/{provider}/url that are configured" example:"google"`
+	SingleSignOn bool     `json:"singleSignOn" doc:"Whether organizations can use their own identity providers here"`
+}
+
+func (s *service) listSignInWays(context.Context, *struct{}) (SignInWays, error) {
+	out := SignInWays{Providers: []string{}, SingleSignOn: s.Settings.BaseURL != ""}
+	for _, name := range []string{oauthlogin.Google, oauthlogin.GitHub} {
+		if _, err := s.providers.Find(name); err == nil {
+			out.Providers = append(out.Providers, name)
+		}
+	}
+	return out, nil
 }

@@ -134,6 +134,24 @@ func TestConsole_SignsInAtAProviderWithoutShowingTokens(t *testing.T) {
 	}
 }
 
+func TestConsole_ListsTheWaysToSignInThatAreConfigured(t *testing.T) {
+	none := newFixture(t)
+	none.Settings.BaseURL = ""
+	for name, c := range map[string]struct {
+		h    *fixture
+		want string
+	}{
+		"both providers": {newProviderFixture(t).fixture, `{"data":{"providers":["google","github"],"singleSignOn":true}}`},
+		"none":           {none, `{"data":{"providers":[],"singleSignOn":false}}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if a := c.h.Call(identity.Caller{}, "GET /auth/providers"); a.Status != 200 || a.Body != c.want {
+				t.Errorf("%s, want %s", a, c.want)
+			}
+		})
+	}
+}
+
 func TestConsole_OnLoopbackTheStateCookieHasThePortAndNeedsNoTLS(t *testing.T) {
 	b := newBrowser(t, "http://127.0.0.1:9351")
 	back := b.leave("google", "alice")

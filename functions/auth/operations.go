@@ -143,6 +143,12 @@ func registerLogin(g *rest.Group, s *service) {
 // registerOAuth registers the sign-ins at providers.
 func registerOAuth(g *rest.Group, s *service) {
 	rest.Handle(g, rest.Op{
+		ID: "listSignInWays", Method: http.MethodGet, Path: "/auth/providers", Public: true,
+		Summary: "List the ways to sign in besides e-mail and password",
+		Description: "The providers that the operator has configured. Single sign-on depends on the domain of an " +
+			"address, so whether it works for one is the answer to POST /auth/saml/initiate.",
+	}, s.listSignInWays)
+	rest.Handle(g, rest.Op{
 		ID: "beginSignIn", Method: http.MethodGet, Path: "/auth/{provider}/url",
 		Summary: "Begin a sign-in at Google or GitHub",
 		Description: "Send the browser to url. It comes back to GET /auth/{provider}/callback with a code and the " +

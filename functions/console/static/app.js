@@ -1,16 +1,11 @@
 // The shell: who is signed in, the navigation, and the screen of the address.
 import { html, render, signal, useEffect, useRef, useState } from "./vendor.js";
-import { apiBase, can, minute, moveTo, offline, pausedUntil, refresh, session, signIn, signOut } from "./api.js";
+import { apiBase, can, minute, moveTo, offline, pausedUntil, refresh, session, signOut, wanted } from "./api.js";
 import { dismiss, Fault, go, Icon, linkTo, Logo, Popup, route, toast, toasts } from "./parts.js";
 import { plural } from "./format.js";
+import { problem, SignIn, SignInAgain } from "./signin.js";
 
 const text = {
-  signIn: "Sign in",
-  signingIn: "Signing in…",
-  signInTitle: "Sign in to Lamplighter",
-  email: "E-mail",
-  password: "Password",
-  code: "Code of your authenticator app, or a recovery code",
   limit: "The organization's 100 requests of this minute are used. Requests resume by themselves in ",
   offline: "No connection. The page may be out of date.",
   noScreen: "There is no such page",
@@ -130,34 +125,6 @@ function Screen() {
   return Shown ? html`<${Shown} key=${path} id=${at.id} search=${query ? "?" + query : ""} />` : null;
 }
 
-function SignIn() {
-  const [error, setError] = useState(),
-    [busy, setBusy] = useState(false),
-    needsCode = /second factor/i.test(error?.message);
-  const [asked, setAsked] = useState(false);
-  useEffect(() => {
-    if (needsCode) setAsked(true);
-  }, [needsCode]);
-  const send = (e) => {
-    e.preventDefault();
-    const fields = Object.fromEntries([...new FormData(e.target)].filter(([, v]) => v));
-    setBusy(true);
-    setError(undefined);
-    signIn(fields)
-      .catch(setError)
-      .finally(() => setBusy(false));
-  };
-  useEffect(() => {
-    document.title = text.signInTitle;
-  }, []);
-  return html`<main class="signin"><form onSubmit=${send}><${Logo} size="52" /><h1>${text.signInTitle}</h1>
-    <label>${text.email}<input name="email" type="email" autocomplete="username" required autofocus /></label>
-    <label>${text.password}<input name="password" type="password" autocomplete="current-password" required /></label>
-    ${asked && html`<label>${text.code}<input name="otp" autocomplete="one-time-code" required /></label>`}
-    ${error && html`<p role="alert" class="bad">${error.message}</p>`}
-    <button class="primary" disabled=${busy}>${busy ? text.signingIn : text.signIn}</button></form></main>`;
-}
-
 function Links({ here, close }) {
   const open = entries();
   return areas.map((area) => {
@@ -236,12 +203,13 @@ function Shell() {
 function App() {
   const [error, setError] = useState();
   useEffect(() => {
-    refresh().catch(setError);
+    refresh().then(() => problem && session.value && toast(problem, { bad: true }), setError);
   }, []);
-  if (error && !session.value?.policies) return html`<main class="signin"><${Fault} error=${error} retry=${() => location.reload()} /></main>`;
+  if (error && !session.value?.policies)
+    return html`<main class="signin"><${Fault} error=${error} retry=${() => location.reload()} /></main>`;
   if (session.value === null) return html`<${SignIn} />`;
   if (!session.value?.policies) return html`<p class="boot"><${Logo} size="40" />Lamplighter</p>`;
-  return html`<${Shell} />`;
+  return html`<${Shell} key=${session.value.user.id} />${wanted.value === "again" && html`<${SignInAgain} />`}`;
 }
 
 found(route.value.split("?")[0])

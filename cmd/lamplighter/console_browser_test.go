@@ -72,13 +72,13 @@ func (c *consoleInBrowser) want(what, expression string, want any) {
 	}
 }
 
-// signIn fills in the form and sends it.
-func (c *consoleInBrowser) signIn(email, password string) {
+// signIn fills in the form for the demo's user and sends it.
+func (c *consoleInBrowser) signIn(password string) {
 	c.Helper()
 	c.until(find("input[name=email]"))
 	c.tab.Evaluate(`(() => {
 		const form = document.querySelector('.signin form');
-		form.email.value = ` + quote(email) + `;
+		form.email.value = ` + quote(local.DemoEmail) + `;
 		form.password.value = ` + quote(password) + `;
 		form.requestSubmit();
 	})()`)
@@ -121,11 +121,11 @@ func (c *consoleInBrowser) watch() {
 func (c *consoleInBrowser) signInTheDemo(password string) {
 	c.Helper()
 	c.open("/console", "input[name=email]")
-	c.signIn(local.DemoEmail, password+"x")
+	c.signIn(password + "x")
 	c.until(find("[role=alert]"))
 	c.want("focus on the first field", `document.activeElement.name`, "email")
 	began := time.Now()
-	c.signIn(local.DemoEmail, password)
+	c.signIn(password)
 	c.until(find(".tiles"))
 	c.Logf("from sign-in to the overview: %s", time.Since(began).Round(time.Millisecond))
 	c.want("cookies that a script sees", `document.cookie`, "")
@@ -189,8 +189,8 @@ func (c *consoleInBrowser) keepsTheStateInTheAddress() {
 	c.until(`location.search === '?status=stopped' && document.querySelector('.grid')`)
 }
 
-// keepsTypedInputWhenTheSessionEnds ends all sessions of the user while the page has an unsent word. The sign-in appears
-// over the page, and the word stays.
+// keepsTypedInputWhenTheSessionEnds ends all sessions of the user while the page has an unsent word. The sign-in
+// appears over the page, and the word stays.
 func (c *consoleInBrowser) keepsTypedInputWhenTheSessionEnds(password string) {
 	c.Helper()
 	c.open("/console/resources", ".row:not(.ghost)")
@@ -211,7 +211,7 @@ func (c *consoleInBrowser) keepsTypedInputWhenTheSessionEnds(password string) {
 	c.tab.Evaluate(`document.querySelector('dialog.signin').close()`)
 	c.until(find("dialog.signin[open]"))
 	c.tab.Evaluate(`document.querySelector('dialog.signin form').email.value = ''`)
-	c.signIn(local.DemoEmail, password)
+	c.signIn(password)
 	c.until(`!document.querySelector('dialog.signin') && document.querySelector('.filters > input')`)
 	c.want("the typed word", `document.querySelector('.filters > input').value`, "web")
 	c.until(`location.search.includes('search=web')`)
@@ -253,7 +253,7 @@ func (c *consoleInBrowser) tellsWhyASignInFailed(password string) {
 	c.tab.Evaluate(`document.querySelector('[name=email]').value = 'ada@unknown.example'`)
 	c.tab.Evaluate(button("Continue with single") + `.click()`)
 	c.until(`document.querySelector('[role=alert]').innerText.includes('no single sign-on for unknown.example')`)
-	c.signIn(local.DemoEmail, password)
+	c.signIn(password)
 	c.until(find(".tiles"))
 }
 
@@ -266,12 +266,14 @@ func (c *consoleInBrowser) emptiesAllTabs(password string) {
 	var added struct {
 		Identifier string `json:"identifier"`
 	}
-	c.tab.Command("Page.addScriptToEvaluateOnNewDocument", map[string]any{"source": `delete self.BroadcastChannel`}, &added)
+	c.tab.Command("Page.addScriptToEvaluateOnNewDocument", map[string]any{
+		"source": `delete self.BroadcastChannel`,
+	}, &added)
 	c.open("/console", ".tiles")
 	c.want("the channel", `typeof BroadcastChannel`, "undefined")
 	c.tab.Evaluate(`dispatchEvent(new StorageEvent('storage', { key: 'lamplighter.news', newValue: 'signed out' }))`)
 	c.until(find(".signin input[name=email]"))
-	c.signIn(local.DemoEmail, password)
+	c.signIn(password)
 	c.until(find(".tiles"))
 	c.want("what it leaves in the storage", `JSON.stringify(localStorage)`, "{}")
 	c.tab.Command("Page.removeScriptToEvaluateOnNewDocument", map[string]any{"identifier": added.Identifier}, nil)
@@ -300,7 +302,7 @@ func (c *consoleInBrowser) worksBelowAStage(password string) {
 	c.Cleanup(srv.Close)
 	below := &consoleInBrowser{c.T, c.tab, srv.URL + "/prod"}
 	below.open("/console/resources?status=stopped", "input[name=email]")
-	below.signIn(local.DemoEmail, password)
+	below.signIn(password)
 	below.until(find(".row:not(.ghost)"))
 	below.tab.Evaluate(`document.querySelector('.row .name a').click()`)
 	below.until(find(".list"))

@@ -34,7 +34,8 @@ func TestConsole_SignInAtAProviderInChromium(t *testing.T) {
 	c.until(button("Continue with Google"))
 	before := len(c.history())
 	c.tab.Evaluate(button("Continue with Google") + `.click()`)
-	for end := time.Now().Add(waitInPage * time.Millisecond); len(c.history()) == before; time.Sleep(100 * time.Millisecond) {
+	for end := time.Now().Add(waitInPage * time.Millisecond); len(c.history()) == before; {
+		time.Sleep(100 * time.Millisecond)
 		if time.Now().After(end) {
 			t.Fatalf("the browser never came back: %v", c.tab.Evaluate(`document.body.innerText`))
 		}
@@ -52,6 +53,7 @@ func TestConsole_SignInAtAProviderInChromium(t *testing.T) {
 		t.Errorf("the code was sent %d times", provider.Calls("/token"))
 	}
 	c.open("/console/resources", ".row:not(.ghost)") // the cookie keeps the person signed in
+	c.keepsTheThemeWithTheAccount()
 }
 
 // history returns the addresses of the pages that the tab has shown.
@@ -63,4 +65,16 @@ func (c *consoleInBrowser) history() (out []string) {
 		out = append(out, e.URL)
 	}
 	return out
+}
+
+// keepsTheThemeWithTheAccount chooses a theme, and opens the console as on a device that knows nothing of it.
+func (c *consoleInBrowser) keepsTheThemeWithTheAccount() {
+	c.Helper()
+	c.tab.Evaluate(`document.querySelector('.side > .popup > button').click()`)
+	c.until(button("Dark theme"))
+	c.tab.Evaluate(button("Dark theme") + `.click()`)
+	c.until(`performance.getEntriesByName(location.origin + '/users/me').length > 1`)
+	c.tab.Evaluate(`localStorage.clear()`)
+	c.open("/console", ".tiles")
+	c.until(`document.documentElement.dataset.theme === 'dark'`)
 }

@@ -15,8 +15,8 @@ import (
 // may enter is decided by the stored record and the cookie.
 const consoleState = "console-"
 
-// finishOAuth ends a sign-in: as JSON, or for the console with its cookie and a redirect. For the console a failure is a
-// redirect too, because its reader is a person.
+// finishOAuth ends a sign-in: as JSON, or for the console with its cookie and a redirect. For the console a failure is
+// a redirect too, because its reader is a person.
 func (s *service) finishOAuth(ctx context.Context, in *completeOAuthInput) (rest.Browsed[sessions.LoggedIn], error) {
 	var out rest.Browsed[sessions.LoggedIn]
 	who, v, err := s.completeOAuth(ctx, in)

@@ -167,8 +167,8 @@ func registerOAuth(g *rest.Group, s *service) {
 			"second factor the tokens are good for one thing only: POST /auth/refresh with otp or assertion; " +
 			"tenants is " +
 			"empty until then. 401: the state " +
-			"or the code is unknown, used, expired or of another provider, or the person did not agree. 303: the web console began " +
-			"(for=console); the browser then has its cookie, or the console tells why not.",
+			"or the code is unknown, used, expired or of another provider, or the person did not agree. 303: the web " +
+			"console began (for=console); the browser then has its cookie, or the console tells why not.",
 		Public: true, Writes: true, Statuses: []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound},
 	}, s.finishOAuth)
 }

@@ -122,8 +122,8 @@ func (staleRequest) Error() string { return "the response answers no open reques
 // refuseUnknownRequest returns the error of a response to a request that was never made, was already answered, or is
 // too old.
 func refuseUnknownRequest() error {
-	return fault.NewWithCause(fault.Unauthenticated, staleRequest{}, "SAMLResponse: it answers no request that is open: "+
-		"none was made, or it was answered already, or it is older than ten minutes"+startAgain)
+	return fault.NewWithCause(fault.Unauthenticated, staleRequest{}, "SAMLResponse: it answers no request that is "+
+		"open: none was made, or it was answered already, or it is older than ten minutes"+startAgain)
 }
 
 // seenKey returns the key of a used assertion.

@@ -177,12 +177,22 @@ func TestConsole_NothingButItsOwnPageContinues(t *testing.T) {
 		kind   string
 		status int
 	}{
-		"a form of another site":  {nil, "provider", http.StatusForbidden},
-		"a second time":           {func(b *browser) *browser { b.pressButton(); return b.forgotten() }, "own form", 303},
-		"another browser":         {func(b *browser) *browser { return b.another() }, "own form", 303},
-		"a browser that signs in": {func(b *browser) *browser { o := b.another(); o.leave(ada); return o }, "own form", 303},
-		"after five minutes":      {func(b *browser) *browser { b.Clock.Advance(continueTTL + 1); return b }, "own form", 303},
-		"no word about the page":  {nil, "", http.StatusForbidden},
+		"a form of another site": {nil, "provider", http.StatusForbidden},
+		"a second time": {func(b *browser) *browser {
+			b.pressButton()
+			return b.forgotten()
+		}, "own form", http.StatusSeeOther},
+		"another browser": {func(b *browser) *browser { return b.another() }, "own form", http.StatusSeeOther},
+		"a browser that signs in": {func(b *browser) *browser {
+			o := b.another()
+			o.leave(ada)
+			return o
+		}, "own form", http.StatusSeeOther},
+		"after five minutes": {func(b *browser) *browser {
+			b.Clock.Advance(continueTTL + 1)
+			return b
+		}, "own form", http.StatusSeeOther},
+		"no word about the page": {nil, "", http.StatusForbidden},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBrowser(t)

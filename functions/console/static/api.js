@@ -111,6 +111,7 @@ export async function call(method, path, options = {}, tries = 0) {
 }
 
 export const get = (path, options) => call("GET", path, options);
+export const patch = (path, body) => call("PATCH", path, { body });
 export const post = (path, body, options) => call("POST", path, { key: crypto.randomUUID(), ...options, body });
 
 // useGet reads a path, and reads it again when it changes. Until the answer comes, the last one is shown. An empty path

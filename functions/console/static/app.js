@@ -1,6 +1,6 @@
 // The shell: who is signed in, the navigation, and the screen of the address.
 import { html, render, signal, useEffect, useRef, useState } from "./vendor.js";
-import { apiBase, can, minute, moveTo, offline, pausedUntil, refresh, session, signOut, wanted } from "./api.js";
+import { apiBase, can, get, minute, moveTo, offline, patch, pausedUntil, refresh, session, signOut, wanted } from "./api.js";
 import { dismiss, Fault, go, Icon, linkTo, Logo, Popup, route, toast, toasts } from "./parts.js";
 import { plural } from "./format.js";
 import { problem, SignIn, SignInAgain } from "./signin.js";
@@ -27,10 +27,19 @@ const text = {
 };
 
 const theme = signal(document.documentElement.dataset.theme);
-function setTheme(name) {
+function showTheme(name) {
+  if (theme.value === name) return;
   theme.value = document.documentElement.dataset.theme = name;
-  localStorage.setItem("lamplighter.theme", name);
+  localStorage.setItem("lamplighter.theme", name); // for the next visit, before the account is known
 }
+// setTheme keeps the theme with the account, so that other devices show it too.
+function setTheme(name) {
+  showTheme(name);
+  patch("users/me", { preferences: { theme: name || null } }).catch((e) => toast(e.message, { bad: true }));
+}
+// A choice of the account replaces the one of the device.
+const followAccount = () =>
+  get("users/me", { background: true }).then((me) => me.preferences.theme && showTheme(me.preferences.theme), () => {});
 const themes = [
   ["", text.system],
   ["light", text.light],
@@ -172,6 +181,9 @@ const Toast = ({ of }) => html`<div class=${"toast" + (of.bad ? " bad" : "")}><s
   <button class="bare" aria-label="Dismiss" onClick=${() => dismiss(of.id)}><${Icon} of="close" /></button></div>`;
 
 function Shell() {
+  useEffect(() => {
+    followAccount();
+  }, []);
   const here = found(route.value.split("?")[0])?.screen.id,
     { user, tenants, org } = session.value,
     name = user.name || user.email;

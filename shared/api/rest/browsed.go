@@ -59,7 +59,8 @@ func (o *operation) describeBrowsed(hop *huma.Operation) {
 	hop.Responses[strconv.Itoa(http.StatusSeeOther)] = &huma.Response{
 		Description: "To the web console, for a browser that began there",
 		Headers: map[string]*huma.Param{"Location": {
-			Description: "Path of the console; it has no token and no code", Schema: &huma.Schema{Type: huma.TypeString},
+			Description: "Path of the console; it has no token and no code",
+			Schema:      &huma.Schema{Type: huma.TypeString},
 		}},
 	}
 	for _, kind := range o.contentTypes() {

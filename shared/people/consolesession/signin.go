@@ -68,9 +68,9 @@ func (c Cookies) BoundHash(ctx context.Context) string {
 
 func (c Cookies) hash(secret string) string { return identity.Digest(c.key, "signin-browser", secret) }
 
-// newState returns the cookie that binds a sign-in to the browser that began it; secret "" ends it. Its SameSite is None
-// for ByForm, because browsers send no other cookie with a form of another site. A browser takes None only with Secure,
-// so on loopback without TLS it is Lax, and the person confirms the sign-in on a page of the service.
+// newState returns the cookie that binds a sign-in to the browser that began it; secret "" ends it. Its SameSite is
+// None for ByForm, because browsers send no other cookie with a form of another site. A browser takes None only with
+// Secure, so on loopback without TLS it is Lax, and the person confirms the sign-in on a page of the service.
 func (c Cookies) newState(ctx context.Context, secret string, from Site) *http.Cookie {
 	name, secure := c.stateName(ctx)
 	out := &http.Cookie{ // #nosec G124 -- Secure is false only on a loopback address without TLS

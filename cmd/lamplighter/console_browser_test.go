@@ -98,9 +98,6 @@ func TestConsole_InChromium(t *testing.T) {
 	c.confinesScripts()
 	c.stopsAResource()
 	c.keepsTheStateInTheAddress()
-	c.keepsTypedInputWhenTheSessionEnds(password)
-	c.tellsWhyASignInFailed(password)
-	c.emptiesAllTabs(password)
 	c.signsOut()
 	c.worksBelowAStage(password)
 	c.want("reports of the Content-Security-Policy", `sessionStorage.getItem('violations') || ''`, "")
@@ -187,97 +184,6 @@ func (c *consoleInBrowser) keepsTheStateInTheAddress() {
 	c.want("focus after the page changed", `document.activeElement.tagName`, "H1")
 	c.tab.Evaluate(`history.back()`)
 	c.until(`location.search === '?status=stopped' && document.querySelector('.grid')`)
-}
-
-// keepsTypedInputWhenTheSessionEnds ends all sessions of the user while the page has an unsent word. The sign-in
-// appears over the page, and the word stays.
-func (c *consoleInBrowser) keepsTypedInputWhenTheSessionEnds(password string) {
-	c.Helper()
-	c.open("/console/resources", ".row:not(.ghost)")
-	c.tab.Evaluate(`(() => {
-		const i = document.createElement('input');
-		i.id = 'unsent';
-		i.value = 'typed before';
-		document.querySelector('main').append(i);
-	})()`)
-	c.endSessions(password)
-	c.tab.Evaluate(`(() => {
-		const i = document.querySelector('.filters > input');
-		i.value = 'web';
-		i.dispatchEvent(new Event('input', { bubbles: true }));
-	})()`)
-	c.until(find("dialog.signin[open] input[name=password]"))
-	c.want("the page below", `document.querySelector('#unsent').value`, "typed before")
-	c.tab.Evaluate(`document.querySelector('dialog.signin').close()`)
-	c.until(find("dialog.signin[open]"))
-	c.tab.Evaluate(`document.querySelector('dialog.signin form').email.value = ''`)
-	c.signIn(password)
-	c.until(`!document.querySelector('dialog.signin') && document.querySelector('.filters > input')`)
-	c.want("the typed word", `document.querySelector('.filters > input').value`, "web")
-	c.until(`location.search.includes('search=web')`)
-	c.want("the unsent word", `document.querySelector('#unsent').value`, "typed before")
-}
-
-// endSessions ends all sessions of the demo's user but one of its own, as a person does from another device.
-func (c *consoleInBrowser) endSessions(password string) {
-	c.Helper()
-	c.tab.Evaluate(`(async () => {
-		const json = { 'Content-Type': 'application/json' };
-		const body = JSON.stringify({ email: ` + quote(local.DemoEmail) + `, password: ` + quote(password) + ` });
-		const login = await fetch('/auth/login', { method: 'POST', headers: json, body, credentials: 'omit' });
-		const headers = { Authorization: 'Bearer ' + (await login.json()).data.accessToken };
-		const all = (await (await fetch('/auth/sessions', { headers, credentials: 'omit' })).json()).data;
-		for (const s of all.items || all)
-			if (!s.current) await fetch('/auth/sessions/' + s.id, { method: 'DELETE', headers, credentials: 'omit' });
-	})()`)
-}
-
-// tellsWhyASignInFailed opens the address to which a failed callback leads.
-func (c *consoleInBrowser) tellsWhyASignInFailed(password string) {
-	c.Helper()
-	c.tab.Evaluate(`document.querySelector('.side > .popup > button').click()`)
-	c.until(button("Sign out"))
-	c.tab.Evaluate(button("Sign out") + `.click()`)
-	c.until(find("input[name=email]"))
-	arrive := func(problem string) { // the page removes the word from its address
-		c.tab.Command("Page.navigate", map[string]any{"url": c.base + "/console/?signin=" + problem}, nil)
-		c.until(find("[role=alert]"))
-	}
-	arrive("expired")
-	c.want("the reason", `document.querySelector('[role=alert]').innerText.startsWith('The sign-in took too long')`, true)
-	c.want("the address", `location.pathname + location.search`, "/console")
-	arrive("%3Cb%3Ecall+0800%3C%2Fb%3E")
-	c.want("a stranger's text", `document.body.innerText.includes('0800')`, false)
-	c.want("single sign-on is offered", `[...document.querySelectorAll('.ways button')].map(b => b.innerText).join()`,
-		"Continue with single sign-on")
-	c.tab.Evaluate(`document.querySelector('[name=email]').value = 'ada@unknown.example'`)
-	c.tab.Evaluate(button("Continue with single") + `.click()`)
-	c.until(`document.querySelector('[role=alert]').innerText.includes('no single sign-on for unknown.example')`)
-	c.signIn(password)
-	c.until(find(".tiles"))
-}
-
-// emptiesAllTabs logs out in another tab: by the channel between tabs, and in a browser without it.
-func (c *consoleInBrowser) emptiesAllTabs(password string) {
-	c.Helper()
-	c.tab.Evaluate(`new BroadcastChannel('lamplighter').postMessage('signed out')`)
-	c.until(find(".signin input[name=email]"))
-	c.want("data in the page", `document.querySelector('.tiles')`, nil)
-	var added struct {
-		Identifier string `json:"identifier"`
-	}
-	c.tab.Command("Page.addScriptToEvaluateOnNewDocument", map[string]any{
-		"source": `delete self.BroadcastChannel`,
-	}, &added)
-	c.open("/console", ".tiles")
-	c.want("the channel", `typeof BroadcastChannel`, "undefined")
-	c.tab.Evaluate(`dispatchEvent(new StorageEvent('storage', { key: 'lamplighter.news', newValue: 'signed out' }))`)
-	c.until(find(".signin input[name=email]"))
-	c.signIn(password)
-	c.until(find(".tiles"))
-	c.want("what it leaves in the storage", `JSON.stringify(localStorage)`, "{}")
-	c.tab.Command("Page.removeScriptToEvaluateOnNewDocument", map[string]any{"identifier": added.Identifier}, nil)
-	c.open("/console", ".tiles")
 }
 
 func (c *consoleInBrowser) signsOut() {

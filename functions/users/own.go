@@ -65,8 +65,8 @@ func (c *ChangedPreferences) apply(to identity.ConsolePreferences) (identity.Con
 	c.StartPage.Apply(&to.StartPage)
 	c.TimeZone.Apply(&to.TimeZone)
 	if !ownPath.MatchString(to.StartPage) {
-		return to, fault.New(fault.Invalid, "preferences.startPage: %q is no path below /console; send one that begins "+
-			"with one slash, such as /resources", to.StartPage)
+		return to, fault.New(fault.Invalid, "preferences.startPage: %q is no path below /console; send one that "+
+			"begins with one slash, such as /resources", to.StartPage)
 	}
 	if _, err := time.LoadLocation(to.TimeZone); err != nil || to.TimeZone == "Local" {
 		return to, fault.New(fault.Invalid, "preferences.timeZone: %q is no IANA time zone; send one such as "+

@@ -29,7 +29,8 @@ type User struct {
 	Preferences ConsolePreferences `json:"preferences,omitzero"`
 }
 
-// ConsolePreferences are the choices of a user for the web console, on all devices. The empty text stands for no choice.
+// ConsolePreferences are the choices of a user for the web console, on all devices. The empty text stands for no
+// choice.
 type ConsolePreferences struct {
 	Theme     string `json:"theme" enum:",light,dark" doc:"light or dark; empty: that of the system" example:"dark"`
 	StartPage string `json:"startPage" doc:"Path below /console that opens first; empty: the overview" example:"/resources?status=running"`

@@ -72,13 +72,13 @@ func (c *consoleInBrowser) want(what, expression string, want any) {
 	}
 }
 
-// signIn fills in the form and sends it.
-func (c *consoleInBrowser) signIn(email, password string) {
+// signIn fills in the form for the demo's user and sends it.
+func (c *consoleInBrowser) signIn(password string) {
 	c.Helper()
 	c.until(find("input[name=email]"))
 	c.tab.Evaluate(`(() => {
-		const form = document.querySelector('form');
-		form.email.value = ` + quote(email) + `;
+		const form = document.querySelector('.signin form');
+		form.email.value = ` + quote(local.DemoEmail) + `;
 		form.password.value = ` + quote(password) + `;
 		form.requestSubmit();
 	})()`)
@@ -121,11 +121,11 @@ func (c *consoleInBrowser) watch() {
 func (c *consoleInBrowser) signInTheDemo(password string) {
 	c.Helper()
 	c.open("/console", "input[name=email]")
-	c.signIn(local.DemoEmail, password+"x")
+	c.signIn(password + "x")
 	c.until(find("[role=alert]"))
 	c.want("focus on the first field", `document.activeElement.name`, "email")
 	began := time.Now()
-	c.signIn(local.DemoEmail, password)
+	c.signIn(password)
 	c.until(find(".tiles"))
 	c.Logf("from sign-in to the overview: %s", time.Since(began).Round(time.Millisecond))
 	c.want("cookies that a script sees", `document.cookie`, "")
@@ -267,7 +267,7 @@ func (c *consoleInBrowser) worksBelowAStage(password string) {
 	c.Cleanup(srv.Close)
 	below := &consoleInBrowser{c.T, c.tab, srv.URL + "/prod"}
 	below.open("/console/resources?status=stopped", "input[name=email]")
-	below.signIn(local.DemoEmail, password)
+	below.signIn(password)
 	below.until(find(".row:not(.ghost)"))
 	below.tab.Evaluate(`document.querySelector('.row .name a').click()`)
 	below.until(find(".list"))

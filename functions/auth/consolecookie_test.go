@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/people/consolesession"
 	"lamplighter.dev/shared/testkit/apitest"
 )
 
@@ -28,7 +29,7 @@ func openConsole(t *testing.T, base string) *consolePage {
 	h := newFixture(t).quickly()
 	h.register()
 	h.Settings.BaseURL = base
-	headers := map[string]string{consoleHeader: "1", "Sec-Fetch-Site": "same-origin"}
+	headers := map[string]string{consolesession.Header: "1", "Sec-Fetch-Site": "same-origin"}
 	return &consolePage{h, headers, nil, "127.0.0.1:5000"}
 }
 
@@ -148,7 +149,7 @@ func TestConsole_RefusesEveryOriginButItsOwn(t *testing.T) {
 			b := openConsole(t, consoleBase)
 			in := b.logIn()
 			before := b.cookie.Value
-			b.headers = map[string]string{consoleHeader: "1", "Host": "abc.execute-api.example"}
+			b.headers = map[string]string{consolesession.Header: "1", "Host": "abc.execute-api.example"}
 			maps.Copy(b.headers, c.headers)
 			b.send(identity.Caller{}, "/auth/login", object{"email": ada, "password": password}).Want(c.status)
 			b.send(b.callerOf(in), "/auth/logout", object{}).Want(c.status)
@@ -166,7 +167,7 @@ func TestConsole_RefusesEveryOriginButItsOwn(t *testing.T) {
 func TestConsole_WithoutItsHeaderACookieIsNotRead(t *testing.T) {
 	b := openConsole(t, consoleBase)
 	in := b.logIn()
-	delete(b.headers, consoleHeader)
+	delete(b.headers, consolesession.Header)
 	b.send(identity.Caller{}, "/auth/refresh", object{}).Want(http.StatusBadRequest, "refreshToken")
 	before := b.cookie.Value
 	out := b.logIn()

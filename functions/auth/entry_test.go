@@ -78,7 +78,7 @@ func TestLogIn_RoundTrips(t *testing.T) {
 	arrive := func(person string) func(ctx context.Context) error {
 		back := in.goOut("google", person)
 		return func(ctx context.Context) error {
-			_, err := remembering(in.s, in.s.completeOAuth)(ctx,
+			_, err := in.s.finishOAuth(ctx,
 				&completeOAuthInput{
 					Provider: "google", Code: back.Get("code"), State: back.Get("state"),
 					Issuer: back.Get("iss"),

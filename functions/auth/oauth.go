@@ -11,6 +11,7 @@ import (
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/people/consolesession"
 	"lamplighter.dev/shared/people/sessions"
 )
 
@@ -26,6 +27,8 @@ const (
 type oauthLogin struct {
 	Provider string `json:"provider"`
 	Org      string `json:"tenant,omitempty"`
+	// Browser is the hash of the state cookie of the browser that began in the web console; "" without the console.
+	Browser string `json:"browser,omitempty"`
 }
 
 func (s *service) oauthLoginKey(state string) table.Key {
@@ -44,6 +47,7 @@ func (s *service) deriveAttempt(state string) oauthlogin.Attempt {
 type beginOAuthInput struct {
 	Provider string `path:"provider" doc:"Where to sign in: google or github" example:"google"`
 	TenantID string `query:"tenantID" maxLength:"64" doc:"The organization to work in; without one, the user's first"`
+	For      string `query:"for" enum:"console" doc:"console: the callback sets the cookie of the web console and redirects to it; only with X-Lamplighter-Console: 1"`
 }
 
 // Departure is the answer that begins a sign-in at a provider.
@@ -60,20 +64,29 @@ func (s *service) beginOAuth(ctx context.Context, in *beginOAuthInput) (Departur
 	if err = s.takeRateLimit(ctx, oauthLoginsPerSource, requestSource(ctx)); err != nil {
 		return Departure{}, err
 	}
-	state := rand.Text() + rand.Text()
+	login, state := oauthLogin{Provider: in.Provider, Org: in.TenantID}, rand.Text()+rand.Text()
+	if in.For == consolesession.Console {
+		state = consoleState + state
+		if login.Browser, err = s.cookies().Bind(ctx, consolesession.ByLink); err != nil {
+			return Departure{}, err
+		}
+	}
 	address, err := provider.URL(ctx, s.deriveAttempt(state))
 	if err != nil {
 		return Departure{}, err
 	}
-	it, err := table.NewItem(s.oauthLoginKey(state), oauthLogin{in.Provider, in.TenantID})
+	return Departure{address, state}, s.storeOAuthLogin(ctx, state, login)
+}
+
+// storeOAuthLogin stores the record of a state for as long as the person may take.
+func (s *service) storeOAuthLogin(ctx context.Context, state string, login oauthLogin) error {
+	it, err := table.NewItem(s.oauthLoginKey(state), login)
 	if err != nil {
-		return Departure{}, err
+		return err
 	}
 	it.Expires = s.Clock.Now().Add(oauthLoginTTL)
-	if _, err = s.Table.Write(withAuthPartitions(ctx), table.Put(it, table.Absent())); err != nil {
-		return Departure{}, fmt.Errorf("begin sign-in at %s: %w", in.Provider, err)
-	}
-	return Departure{address, state}, nil
+	_, err = s.Table.Write(withAuthPartitions(ctx), table.Put(it, table.Absent()))
+	return fault.Wrap("begin sign-in at "+login.Provider, err)
 }
 
 // completeOAuthInput is the query of the returning browser. It is not validated before the handler, so that every
@@ -87,29 +100,35 @@ type completeOAuthInput struct {
 	Description string `query:"error_description" doc:"The same in words"`
 }
 
-// completeOAuth ends a sign-in. It uses up the state first, so that only one of two concurrent requests with the same
-// state succeeds.
-func (s *service) completeOAuth(ctx context.Context, in *completeOAuthInput) (sessions.LoggedIn, error) {
+// completeOAuth ends a sign-in, and returns its record. It uses up the state first, so that only one of two concurrent
+// requests with the same state succeeds.
+func (s *service) completeOAuth(ctx context.Context, in *completeOAuthInput) (sessions.LoggedIn, oauthLogin, error) {
+	var none sessions.LoggedIn
 	provider, err := s.providers.Find(in.Provider)
 	if err != nil {
-		return sessions.LoggedIn{}, err
+		return none, oauthLogin{}, err
 	}
 	if err = s.takeRateLimit(ctx, oauthLoginsPerSource, requestSource(ctx)); err != nil {
-		return sessions.LoggedIn{}, err
+		return none, oauthLogin{}, err
 	}
 	v, err := s.useOAuthLogin(ctx, in)
+	// Somebody may have been sent the address of a stranger's sign-in, or have stolen one.
+	if err == nil && v.Browser != "" && !s.cookies().IsBound(ctx, v.Browser) {
+		err = errState(in.Provider)
+	}
 	if err != nil {
-		return sessions.LoggedIn{}, err
+		return none, v, err
 	}
 	if in.Error != "" || in.Code == "" || len(in.Code) > maxGrant {
-		return sessions.LoggedIn{}, errNoCode(in)
+		return none, v, errNoCode(in)
 	}
 	claim, err := provider.Claim(ctx, s.deriveAttempt(in.State), oauthlogin.Reply{Code: in.Code, Issuer: in.Issuer})
 	if err != nil {
-		return sessions.LoggedIn{}, err
+		return none, v, err
 	}
 	how := sessions.Options{Org: v.Org, Method: v.Provider}
-	return s.logInByClaim(ctx, claim, logInProof{how: how, later: true})
+	out, err := s.logInByClaim(ctx, claim, logInProof{how: how, later: true})
+	return out, v, err
 }
 
 // useOAuthLogin returns the sign-in of a state and ends it.
@@ -133,10 +152,19 @@ func (s *service) useOAuthLogin(ctx context.Context, in *completeOAuthInput) (oa
 	return v, fault.Wrap("end sign-in at "+in.Provider, err)
 }
 
-// errState returns the same error for a state that is missing, made up, used, too old, or of another provider.
+// staleState is the cause of errState, for the console, which tells people of it in other words.
+type staleState struct{}
+
+// Error returns the reason.
+func (staleState) Error() string {
+	return "the state does not belong to an open sign-in of this browser"
+}
+
+// errState returns the same error for a state that is missing, made up, used, too old, of another provider, or of
+// another browser.
 func errState(provider string) error {
-	return fault.New(fault.Unauthenticated, "state: unknown, used or expired; begin again with GET /auth/%s/url",
-		provider)
+	return fault.NewWithCause(fault.Unauthenticated, staleState{},
+		"state: unknown, used or expired; begin again with GET /auth/%s/url", provider)
 }
 
 // errNoCode returns the provider's cleaned error text for a missing code.

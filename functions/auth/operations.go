@@ -143,10 +143,18 @@ func registerLogin(g *rest.Group, s *service) {
 // registerOAuth registers the sign-ins at providers.
 func registerOAuth(g *rest.Group, s *service) {
 	rest.Handle(g, rest.Op{
+		ID: "listSignInWays", Method: http.MethodGet, Path: "/auth/providers", Public: true,
+		Summary: "List the ways to sign in besides e-mail and password",
+		Description: "The providers that the operator has configured. Single sign-on depends on the domain of an " +
+			"address, so whether it works for one is the answer to POST /auth/saml/initiate.",
+	}, s.listSignInWays)
+	rest.Handle(g, rest.Op{
 		ID: "beginSignIn", Method: http.MethodGet, Path: "/auth/{provider}/url",
 		Summary: "Begin a sign-in at Google or GitHub",
 		Description: "Send the browser to url. It comes back to GET /auth/{provider}/callback with a code and the " +
-			"state. 404: the provider does not exist, or the operator has not configured it.",
+			"state. 404: the provider does not exist, or the operator has not configured it. With for=console, which " +
+			"only a page of the service's own origin can send (else 403), a cookie binds the sign-in to the browser; " +
+			"the callback then sets the cookie of the web console and redirects to it.",
 		Public: true, Statuses: []int{http.StatusBadRequest, http.StatusForbidden, http.StatusNotFound},
 	}, s.beginOAuth)
 
@@ -159,9 +167,10 @@ func registerOAuth(g *rest.Group, s *service) {
 			"second factor the tokens are good for one thing only: POST /auth/refresh with otp or assertion; " +
 			"tenants is " +
 			"empty until then. 401: the state " +
-			"or the code is unknown, used, expired or of another provider, or the person did not agree.",
+			"or the code is unknown, used, expired or of another provider, or the person did not agree. 303: the web " +
+			"console began (for=console); the browser then has its cookie, or the console tells why not.",
 		Public: true, Writes: true, Statuses: []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound},
-	}, remembering(s, s.completeOAuth))
+	}, s.finishOAuth)
 }
 
 func (s *service) getSigningKeys(ctx context.Context, _ *struct{}) (rest.Raw, error) {

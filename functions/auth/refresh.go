@@ -5,6 +5,7 @@ import (
 
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
+	"lamplighter.dev/shared/people/consolesession"
 	"lamplighter.dev/shared/people/sessions"
 )
 
@@ -49,8 +50,8 @@ type LogOutRequest struct {
 type logOutInput struct{ Body *LogOutRequest }
 
 func (s *service) logOut(ctx context.Context, in *logOutInput) (Message, error) {
-	if isFromConsole(ctx) {
-		if err := s.checkOwnOrigin(ctx); err != nil {
+	if consolesession.IsFromConsole(ctx) {
+		if err := s.cookies().CheckOwnOrigin(ctx); err != nil {
 			return Message{}, err
 		}
 	}

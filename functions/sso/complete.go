@@ -8,6 +8,7 @@ import (
 	"lamplighter.dev/shared/api/audit"
 	"lamplighter.dev/shared/api/identity"
 	"lamplighter.dev/shared/api/identity/grant"
+	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
 	"lamplighter.dev/shared/people/accounts"
@@ -22,71 +23,107 @@ type completeInput struct {
 	RawBody []byte `contentType:"application/x-www-form-urlencoded"`
 }
 
-func (s service) completeLogin(ctx context.Context, in *completeInput) (sessions.LoggedIn, error) {
+// verified is a response that was accepted: what the identity provider says, and the request that it answers.
+type verified struct {
+	request
+	setup   setup
+	subject saml.Subject
+}
+
+func (s service) completeLogin(ctx context.Context, in *completeInput) (rest.Browsed[sessions.LoggedIn], error) {
+	var out rest.Browsed[sessions.LoggedIn]
 	doc, err := readForm(in.Kind, in.RawBody)
 	if err != nil {
-		return sessions.LoggedIn{}, err
+		return out, err
 	}
 	r, err := saml.ParseResponse(doc)
 	if err != nil {
-		return sessions.LoggedIn{}, addStartAgain(err)
+		return out, addStartAgain(err)
 	}
-	org, have, a, err := s.verifyResponse(ctx, r)
+	v, err := s.acceptResponse(ctx, r)
+	if err == nil && v.Browser != "" {
+		out.Page, err = s.enterConsole(ctx, v)
+	} else if err == nil {
+		out.Data, err = s.beginSession(ctx, v)
+	}
+	if err != nil && isConsoleRequest(r.RequestID()) {
+		out.Page, err = s.showFailure(err), nil
+	}
+	return out, err
+}
+
+// beginSession begins the session of a person whom the identity provider vouches for.
+func (s service) beginSession(ctx context.Context, v verified) (sessions.LoggedIn, error) {
+	u, err := s.findOrCreateUser(ctx, v.Org, v.setup, v.subject)
 	if err != nil {
 		return sessions.LoggedIn{}, err
 	}
-	who, err := a.Subject()
-	audit.NoteActor(ctx, org, "", who.Email) // from here on the organization's own audit log records the result
+	audit.NoteActor(ctx, v.Org, u.ID, u.Email)
+	return s.sessions.Begin(ctx, u, sessions.Options{Org: v.Org, SSO: v.Org, Method: identity.LoginSAML})
+}
+
+// acceptResponse checks a response against the request that it claims to answer, and marks both as used.
+func (s service) acceptResponse(ctx context.Context, r *saml.Response) (verified, error) {
+	v, a, err := s.verifyResponse(ctx, r)
 	if err != nil {
-		return sessions.LoggedIn{}, addStartAgain(err)
+		return v, err
 	}
-	u, err := s.findOrCreateUser(ctx, org, have, who)
-	if err != nil {
-		return sessions.LoggedIn{}, err
-	}
-	audit.NoteActor(ctx, org, u.ID, u.Email)
-	return s.sessions.Begin(ctx, u, sessions.Options{Org: org, SSO: org, Method: identity.LoginSAML})
+	v.subject, err = a.Subject()
+	audit.NoteActor(ctx, v.Org, "", v.subject.Email) // from here on the organization's own audit log records the result
+	return v, addStartAgain(err)
 }
 
 // verifyResponse checks a response against the request that it claims to answer, and marks both as used. It returns
-// the organization whose provider sent it, and the provider's assertion.
-func (s service) verifyResponse(ctx context.Context, r *saml.Response) (string, setup, *saml.Assertion, error) {
+// them with the provider's assertion.
+func (s service) verifyResponse(ctx context.Context, r *saml.Response) (verified, *saml.Assertion, error) {
 	id := r.RequestID()
-	org, err := s.findRequest(ctx, id)
+	open, err := s.findRequest(ctx, id)
 	if err != nil {
-		return "", setup{}, nil, err
+		return verified{}, nil, err
 	}
-	have, err := s.readSetup(ctx, org)
-	if fault.Is(err, fault.NotFound) {
-		err = refuseLogin("the organization has ended its single sign-on")
-	}
+	have, err := s.readOpenSetup(ctx, open.Org)
 	if err != nil {
-		return "", setup{}, nil, err
+		return verified{}, nil, err
 	}
 	a, err := r.Verify(saml.Expected{
 		Provider: have.Provider, Service: s.serviceProvider(), RequestID: id,
 		Now: s.Clock.Now(),
 	})
 	if err != nil {
-		return "", setup{}, nil, addStartAgain(err)
+		return verified{}, nil, addStartAgain(err)
 	}
-	return org, have, a, s.useOnce(ctx, org, id, a)
+	return verified{request: open, setup: have}, a, s.useOnce(ctx, open.Org, id, a)
 }
 
-// findRequest returns the organization that waits for the response to a request.
-func (s service) findRequest(ctx context.Context, id string) (string, error) {
+// readOpenSetup reads the setup of an organization that somebody signs in to.
+func (s service) readOpenSetup(ctx context.Context, org string) (setup, error) {
+	have, err := s.readSetup(ctx, org)
+	if fault.Is(err, fault.NotFound) {
+		err = refuseLogin("the organization has ended its single sign-on")
+	}
+	return have, err
+}
+
+// findRequest returns the request that a response answers.
+func (s service) findRequest(ctx context.Context, id string) (request, error) {
 	r, err := table.Read[request](table.Within(ctx, requestPrefix), s.Table, s.requestKey(id))
 	if fault.Is(err, fault.NotFound) {
-		return "", refuseUnknownRequest()
+		return r, refuseUnknownRequest()
 	}
-	return r.Org, fault.Wrap("read a request for single sign-on", err)
+	return r, fault.Wrap("read a request for single sign-on", err)
 }
+
+// staleRequest is the cause of refuseUnknownRequest, for the console, which tells people of it in other words.
+type staleRequest struct{}
+
+// Error returns the reason.
+func (staleRequest) Error() string { return "the response answers no open request" }
 
 // refuseUnknownRequest returns the error of a response to a request that was never made, was already answered, or is
 // too old.
 func refuseUnknownRequest() error {
-	return refuseLogin("it answers no request that is open: none was made, or it was answered already, or it is " +
-		"older than ten minutes")
+	return fault.NewWithCause(fault.Unauthenticated, staleRequest{}, "SAMLResponse: it answers no request that is "+
+		"open: none was made, or it was answered already, or it is older than ten minutes"+startAgain)
 }
 
 // seenKey returns the key of a used assertion.
@@ -96,7 +133,7 @@ func (s service) seenKey(org, assertion string) table.Key {
 
 // useOnce makes sure that the request is answered once and the assertion used once, also with concurrent calls.
 func (s service) useOnce(ctx context.Context, org, id string, a *saml.Assertion) error {
-	seen, err := table.NewItem(s.seenKey(org, a.ID), request{org})
+	seen, err := table.NewItem(s.seenKey(org, a.ID), request{Org: org})
 	if err != nil {
 		return err
 	}

@@ -50,7 +50,7 @@ func (h *fixture) openFor(org string, w provider) {
 func (h *fixture) reopen(org string) {
 	h.Helper()
 	s := newService(h.Platform)
-	h.Put(s.requestKey(fuzzRequest), request{org})
+	h.Put(s.requestKey(fuzzRequest), request{Org: org})
 	h.Write(table.Delete(s.seenKey(org, fuzzAssertion)))
 }
 

@@ -12,6 +12,7 @@ import (
 	"lamplighter.dev/shared/engine/ratelimit"
 	"lamplighter.dev/shared/engine/table"
 	"lamplighter.dev/shared/foundation/fault"
+	"lamplighter.dev/shared/people/consolesession"
 )
 
 const (
@@ -22,6 +23,8 @@ const (
 // request is a request that waits for its response.
 type request struct {
 	Org string `json:"org"`
+	// Browser is the hash of the state cookie of the browser that began in the web console; "" without the console.
+	Browser string `json:"browser,omitempty"`
 }
 
 // requestKey returns the key of a request by its ID. The key does not contain the ID itself.
@@ -36,6 +39,7 @@ var sourceRateLimit = ratelimit.Rule{Name: "saml", Max: 600, Per: 10 * time.Minu
 type SignOnRequest struct {
 	Email  string `json:"email,omitempty" maxLength:"254" doc:"An address; only its domain counts" example:"ada@example.com"`
 	Domain string `json:"domain,omitempty" maxLength:"254" doc:"Instead of email" example:"example.com"`
+	For    string `json:"for,omitempty" enum:"console" doc:"console: the browser gets the cookie of the web console and comes to it in the end; only with X-Lamplighter-Console: 1"`
 }
 
 type initiateInput struct{ Body SignOnRequest }
@@ -62,7 +66,14 @@ func (s service) initiateLogin(ctx context.Context, in *initiateInput) (Initiate
 		return out, err
 	}
 	r := saml.AuthnRequest{ID: "_" + strings.ToLower(rand.Text()), RelayState: rand.Text(), IssuedAt: s.Clock.Now()}
-	if err = s.storeRequest(ctx, r.ID, org); err != nil {
+	open := request{Org: org}
+	if in.Body.For == consolesession.Console {
+		r.ID = consoleRequest + r.ID
+		if open.Browser, err = s.cookies().Bind(ctx, consolesession.ByForm); err != nil {
+			return out, err
+		}
+	}
+	if err = s.storeRequest(ctx, r.ID, open); err != nil {
 		return out, err
 	}
 	out.RedirectURL, err = s.serviceProvider().RedirectURL(have.Provider, r)
@@ -121,14 +132,14 @@ func firstError(err, otherwise error) error {
 }
 
 // storeRequest stores a request for as long as it may be answered.
-func (s service) storeRequest(ctx context.Context, id, org string) error {
-	it, err := table.NewItem(s.requestKey(id), request{org})
+func (s service) storeRequest(ctx context.Context, id string, open request) error {
+	it, err := table.NewItem(s.requestKey(id), open)
 	if err != nil {
 		return err
 	}
 	it.Expires = s.Clock.Now().Add(requestTTL)
 	_, err = s.Table.Write(table.Within(ctx, requestPrefix), table.Put(it, table.Absent()))
-	return fault.Wrap("begin single sign-on of "+org, err)
+	return fault.Wrap("begin single sign-on of "+open.Org, err)
 }
 
 // getMetadata returns the metadata of this service for identity providers.

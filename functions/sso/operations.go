@@ -9,6 +9,7 @@ import (
 	"net/http"
 
 	"lamplighter.dev/functions/sso/saml"
+	"lamplighter.dev/shared/api/htmlpage"
 	"lamplighter.dev/shared/api/platform"
 	"lamplighter.dev/shared/api/rest"
 	"lamplighter.dev/shared/foundation/fault"
@@ -61,20 +62,30 @@ func SignIn(p *platform.Platform) *rest.Group {
 		Summary:  "Begin single sign-on",
 		Description: "Send the browser to redirectURL within ten minutes; the identity provider sends it on to POST " +
 			"/auth/saml/acs. Only the domain matters, so the answer does not reveal accounts. 403: too many requests " +
-			"from one address.",
+			"from one address. With for \"console\", which only a page of the service's own origin can send (else " +
+			"403), a cookie binds the sign-in to the browser, which comes to the web console in the end.",
 	}, s.initiateLogin)
 	rest.Handle(g, rest.Op{
 		ID: "completeSAML", Method: http.MethodPost, Path: acsPath, Public: true, Credentials: true, Statuses: refusals,
-		Summary: "Complete single sign-on",
+		Produces: htmlpage.ContentType,
+		Summary:  "Complete single sign-on",
 		Description: "Identity providers send their response here, as a form of the browser (HTTP-POST binding). " +
-			"The answer is JSON, also for a browser. At the first sign-in the person becomes a member of the " +
+			"The answer is JSON, also for a browser, unless the web console began: then the browser gets its cookie " +
+			"and 303 to it, or the console tells why not. A browser that did not send the state cookie gets a page " +
+			"whose button continues (POST /auth/saml/continue). At the first sign-in the person becomes a member of the " +
 			"organization, with the role of an invitation or else the default role. A removed member who can still " +
 			"sign in at the provider becomes a member again; a disabled member stays out. The session works in " +
 			"this organization only. A response to no request of this service is refused, and so is a used one. " +
-			"RelayState is ignored, and the service never redirects. 400: not a SAML response. 401: the response " +
-			"is not accepted. 403: the person may not come in, or the address has a domain that the organization " +
-			"has not proven.",
+			"RelayState is ignored, and the service redirects to its own console only. 400: not a SAML response. " +
+			"401: the response is not accepted. 403: the person may not come in, or the address has a domain that " +
+			"the organization has not proven.",
 	}, s.completeLogin)
+	rest.Handle(g, rest.Op{
+		ID: "continueSAML", Method: http.MethodPost, Path: continuePath, Public: true, Credentials: true,
+		Status: http.StatusSeeOther, Statuses: refusals, Summary: "Continue single sign-on in the web console",
+		Description: "The button of the page that POST /auth/saml/acs shows to a browser without the state cookie. " +
+			"The browser gets the cookie of the console and comes to it. 403: not a page of the service's own origin.",
+	}, s.continueLogin)
 	rest.Handle(g, rest.Op{
 		ID: "getSAMLMetadata", Method: http.MethodGet, Path: metadataPath, Public: true,
 		Statuses: []int{http.StatusBadRequest},

@@ -80,7 +80,7 @@ func (s service) ownOperations(g *rest.Group) {
 	rest.Handle(g, rest.Op{
 		ID: "updateOwnProfile", Method: http.MethodPatch, Path: own, SignedIn: true,
 		Statuses: []int{http.StatusBadRequest}, Summary: "Change the caller's profile",
-		Description: "Changes the name. The address cannot be changed.",
+		Description: "Changes the fields present. The address cannot be changed.",
 	}, s.updateProfile)
 	rest.Handle(g, rest.Op{
 		ID: "leaveOrganisation", Method: http.MethodDelete, Path: own, SignedIn: true,

@@ -15,6 +15,7 @@ var open = map[string]string{
 	"resetPassword": anonymous, "getPasswordPage": mailbox, "setPasswordByPage": mailbox, "logIn": anonymous,
 	"refresh":     "a refresh token is its own credential",
 	"beginSignIn": anonymous, "finishSignIn": anonymous, "initiateSAML": anonymous, "completeSAML": anonymous,
+	"continueSAML": anonymous, "listSignInWays": anonymous,
 	"getSAMLMetadata": "identity providers read it", "getSigningKeys": "whoever verifies our tokens reads them",
 	"getHealth": "monitors ask it", "getDocs": published, "getInterfaceJSON": published, "getInterfaceYAML": published,
 	"getStart": published, "getConsole": console, "getConsoleScreen": console, "getConsoleRecord": console,

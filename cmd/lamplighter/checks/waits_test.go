@@ -21,6 +21,10 @@ var realWaits = map[string]struct {
 		1,
 		"the service under test is a process of its own, on the machine's time",
 	},
+	"cmd/lamplighter/console_provider_test.go": {
+		1,
+		"a browser goes from page to page, and a script that waits in a page ends with it",
+	},
 	"cmd/lamplighter/sizes_test.go": {
 		2,
 		"a benchmark that watches the memory of its process while the service works",

@@ -8,6 +8,7 @@ export const fileBase = new URL("./", import.meta.url).href;
 export const consolePath = apiBase.pathname + "console";
 
 export const session = signal(undefined); // undefined: unknown; null: signed out; else { user, tenants, token, org, policies }
+export const wanted = signal(""); // what the sign-in asks for: "factor", "again" over a page whose session has expired, or ""
 export const minute = signal({ at: 0, used: 0 }); // requests of this tab in the clock minute
 export const offline = signal(false);
 export const pausedUntil = signal(0); // time in ms at which requests resume; 0: they are not paused
@@ -56,11 +57,14 @@ export class Failure extends Error {
 
 const isAbort = (e) => e.name === "AbortError";
 
+// isAnonymous reports whether a path is for people who are not signed in: a token, which may have ended, is not sent there.
+const isAnonymous = (path) => /^auth\/(login|refresh|providers|saml\/initiate|\w+\/url)\b/.test(path);
+
 // send makes one attempt. Requests under /auth/ use the cookie and no token; all others use the token and no cookie.
 function send(method, path, { body, abort, key }) {
   const signsIn = path.startsWith("auth/");
   const headers = signsIn ? { "X-Lamplighter-Console": "1" } : {};
-  if (session.value && path !== "auth/login" && path !== "auth/refresh") headers.Authorization = "Bearer " + session.value.token;
+  if (session.value && !isAnonymous(path)) headers.Authorization = "Bearer " + session.value.token;
   if (body !== undefined) headers["Content-Type"] = "application/json";
   if (key) headers["Idempotency-Key"] = key;
   return fetch(new URL(path, apiBase), {
@@ -79,6 +83,7 @@ function send(method, path, { body, abort, key }) {
 export async function call(method, path, options = {}, tries = 0) {
   const again = () => call(method, path, options, tries + 1);
   const signsIn = path.startsWith("auth/");
+  if (!signsIn) await untilSignedIn();
   while (!signsIn && !takeRequest(options.background)) await nextMinute();
   let answer;
   try {
@@ -91,9 +96,10 @@ export async function call(method, path, options = {}, tries = 0) {
     await sleep(1000 * 2 ** tries);
     return again();
   }
-  if (answer.status === 401 && tries === 0 && path !== "auth/login" && path !== "auth/refresh") {
+  if (answer.status === 401 && tries === 0 && !isAnonymous(path)) {
     await refresh();
-    if (session.value) return again();
+    if (!signsIn) await untilSignedIn();
+    if (session.value && !wanted.value) return again();
   }
   if (answer.status === 429 && tries < readTries) {
     await nextMinute();
@@ -107,6 +113,7 @@ export async function call(method, path, options = {}, tries = 0) {
 }
 
 export const get = (path, options) => call("GET", path, options);
+export const patch = (path, body) => call("PATCH", path, { body });
 export const post = (path, body, options) => call("POST", path, { key: crypto.randomUUID(), ...options, body });
 
 // change replaces or removes a record. Both may be sent twice, so they need no key.
@@ -167,26 +174,55 @@ export function useGet(path) {
   };
 }
 
-// Signing in and out. Tabs tell each other of a log-out, and never refresh at the same moment.
-const tabs = new BroadcastChannel("lamplighter");
-tabs.onmessage = (e) => {
-  if (e.data === "signed out") end();
-};
+// Signing in and out. Tabs tell each other, and never refresh at the same moment. Without BroadcastChannel they hear of it
+// by an entry in the storage that is gone at once; a tab that hears nothing is told by its next request.
+const news = { in: "signed in", out: "signed out" };
+const tabs = typeof BroadcastChannel === "function" ? new BroadcastChannel("lamplighter") : undefined;
+const newsKey = "lamplighter.news";
+function tell(what) {
+  if (tabs) return tabs.postMessage(what);
+  localStorage.setItem(newsKey, what);
+  return localStorage.removeItem(newsKey);
+}
+function hear(what) {
+  if (what === news.out) end();
+  if (what === news.in && (wanted.value || session.value === null)) refresh().catch(() => {});
+}
+if (tabs) tabs.onmessage = (e) => hear(e.data);
+else addEventListener("storage", (e) => e.key === newsKey && hear(e.newValue));
 
 function end() {
   answers.clear();
+  wanted.value = "";
   session.value = null;
 }
+
+// untilSignedIn resolves when no session has expired, or the person has signed in again or out.
+const untilSignedIn = () => new Promise((resolve) => {
+  const stop = wanted.subscribe((now) => {
+    if (now === "again") return;
+    resolve();
+    queueMicrotask(() => stop());
+  });
+});
 
 // organizationOf returns the ID of the organization in which an access token works.
 const organizationOf = (token) => JSON.parse(atob(token.split(".")[1].replaceAll("-", "+").replaceAll("_", "/"))).org;
 
+// wait asks for the sign-in: over the page, if there is one.
+function wait(why) {
+  if (why === "again" && session.value) wanted.value = why;
+  else end();
+  if (why === "factor") wanted.value = why;
+}
+
 // begin uses new tokens. A new user, and an organization that another tab has chosen, have other data and policies.
 async function begin(d) {
-  if (!d.user) return end();
+  if (!d.user) return wait(d.why);
   const before = session.value, org = organizationOf(d.accessToken), same = before?.user.id === d.user.id && before.org === org;
   if (!same) answers.clear();
   session.value = { user: d.user, tenants: d.tenants, token: d.accessToken, org, policies: same ? before.policies : undefined };
+  wanted.value = "";
   if (session.value.policies) return undefined;
   const all = await call("GET", "permissions", {}, 1); // a refusal must not begin a refresh, which would wait for this one
   session.value = { ...session.value, policies: new Set(all.map((p) => p.policy)) };
@@ -208,8 +244,8 @@ export function refresh() {
           return renew();
         });
       } catch (e) {
-        if (e.status === 401 || e.status === 403) return { user: null };
-        throw e;
+        if (e.status !== 401 && e.status !== 403) throw e;
+        return { user: null, why: /second factor/i.test(e.message) && !session.value ? "factor" : "again" };
       }
     })
     .then(begin)
@@ -224,11 +260,18 @@ export async function moveTo(tenantID) {
   await begin(await navigator.locks.request(refreshLock, () => call("POST", "auth/refresh", { body: { tenantID } })));
 }
 
-export const signIn = async (fields) => begin(await call("POST", "auth/login", { body: fields }));
+async function enter(path, fields) {
+  await begin(await call("POST", path, { body: fields }));
+  tell(news.in);
+}
+export const signIn = (fields) => enter("auth/login", fields);
+
+// prove sends the second factor of a person whom a provider has signed in.
+export const prove = (fields) => navigator.locks.request(refreshLock, () => enter("auth/refresh", fields));
 
 export async function signOut() {
   await post("auth/logout", {}).catch(() => {}); // the session may have ended already
-  tabs.postMessage("signed out");
+  tell(news.out);
   end();
 }
 

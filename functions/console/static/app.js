@@ -1,17 +1,12 @@
 // The shell: who is signed in, the navigation, and the screen of the address.
 import { html, render, signal, useEffect, useRef, useState } from "./vendor.js";
-import { apiBase, can, minute, moveTo, offline, pausedUntil, refresh, session, signIn, signOut } from "./api.js";
+import { apiBase, can, get, minute, moveTo, offline, patch, pausedUntil, refresh, session, signOut, wanted } from "./api.js";
 import { dismiss, Fault, go, Icon, linkTo, Logo, Popup, route, toast, toasts } from "./parts.js";
 import { plural } from "./format.js";
 import { areas, screens } from "./routes.js";
+import { problem, SignIn, SignInAgain } from "./signin.js";
 
 const text = {
-  signIn: "Sign in",
-  signingIn: "Signing in…",
-  signInTitle: "Sign in to Lamplighter",
-  email: "E-mail",
-  password: "Password",
-  code: "Code of your authenticator app, or a recovery code",
   limit: "The organization's 100 requests of this minute are used. Requests resume by themselves in ",
   offline: "No connection. The page may be out of date.",
   noScreen: "There is no such page",
@@ -33,10 +28,19 @@ const text = {
 };
 
 const theme = signal(document.documentElement.dataset.theme);
-function setTheme(name) {
+function showTheme(name) {
+  if (theme.value === name) return;
   theme.value = document.documentElement.dataset.theme = name;
-  localStorage.setItem("lamplighter.theme", name);
+  localStorage.setItem("lamplighter.theme", name); // for the next visit, before the account is known
 }
+// setTheme keeps the theme with the account, so that other devices show it too.
+function setTheme(name) {
+  showTheme(name);
+  patch("users/me", { preferences: { theme: name || null } }).catch((e) => toast(e.message, { bad: true }));
+}
+// A choice of the account replaces the one of the device.
+const followAccount = () =>
+  get("users/me", { background: true }).then((me) => me.preferences.theme && showTheme(me.preferences.theme), () => {});
 const themes = [
   ["", text.system],
   ["light", text.light],
@@ -99,34 +103,6 @@ function Screen() {
   return Shown ? html`<${Shown} key=${path} id=${at.id} search=${query ? "?" + query : ""} />` : null;
 }
 
-function SignIn() {
-  const [error, setError] = useState(),
-    [busy, setBusy] = useState(false),
-    needsCode = /second factor/i.test(error?.message);
-  const [asked, setAsked] = useState(false);
-  useEffect(() => {
-    if (needsCode) setAsked(true);
-  }, [needsCode]);
-  const send = (e) => {
-    e.preventDefault();
-    const fields = Object.fromEntries([...new FormData(e.target)].filter(([, v]) => v));
-    setBusy(true);
-    setError(undefined);
-    signIn(fields)
-      .catch(setError)
-      .finally(() => setBusy(false));
-  };
-  useEffect(() => {
-    document.title = text.signInTitle;
-  }, []);
-  return html`<main class="signin"><form onSubmit=${send}><${Logo} size="52" /><h1>${text.signInTitle}</h1>
-    <label>${text.email}<input name="email" type="email" autocomplete="username" required autofocus /></label>
-    <label>${text.password}<input name="password" type="password" autocomplete="current-password" required /></label>
-    ${asked && html`<label>${text.code}<input name="otp" autocomplete="one-time-code" required /></label>`}
-    ${error && html`<p role="alert" class="bad">${error.message}</p>`}
-    <button class="primary" disabled=${busy}>${busy ? text.signingIn : text.signIn}</button></form></main>`;
-}
-
 function Links({ here, close }) {
   const open = entries();
   return areas.map((area) => {
@@ -174,6 +150,9 @@ const Toast = ({ of }) => html`<div class=${"toast" + (of.bad ? " bad" : "")}><s
   <button class="bare" aria-label="Dismiss" onClick=${() => dismiss(of.id)}><${Icon} of="close" /></button></div>`;
 
 function Shell() {
+  useEffect(() => {
+    followAccount();
+  }, []);
   const here = found(route.value.split("?")[0])?.screen.id,
     { user, tenants, org } = session.value,
     name = user.name || user.email;
@@ -205,12 +184,13 @@ function Shell() {
 function App() {
   const [error, setError] = useState();
   useEffect(() => {
-    refresh().catch(setError);
+    refresh().then(() => problem && session.value && toast(problem, { bad: true }), setError);
   }, []);
-  if (error && !session.value?.policies) return html`<main class="signin"><${Fault} error=${error} retry=${() => location.reload()} /></main>`;
+  if (error && !session.value?.policies)
+    return html`<main class="signin"><${Fault} error=${error} retry=${() => location.reload()} /></main>`;
   if (session.value === null) return html`<${SignIn} />`;
   if (!session.value?.policies) return html`<p class="boot"><${Logo} size="40" />Lamplighter</p>`;
-  return html`<${Shell} />`;
+  return html`<${Shell} key=${session.value.user.id} />${wanted.value === "again" && html`<${SignInAgain} />`}`;
 }
 
 found(route.value.split("?")[0])

@@ -53,6 +53,12 @@ func (p *Page) AddButton(label string) *Page {
 	return p.add("<form method=\"post\"><button type=\"submit\">%s</button></form>\n", label)
 }
 
+// AddButtonTo adds a button that sends a POST request to an address relative to the page.
+func (p *Page) AddButtonTo(action, label string) *Page {
+	p.add("<form method=\"post\" action=\"%s\">", action)
+	return p.add("<button type=\"submit\">%s</button></form>\n", label)
+}
+
 // AddPasswordForm adds a form that sends a new password as the field "password" in a POST request to the address of the
 // page.
 func (p *Page) AddPasswordForm(label, button string, least int) *Page {

@@ -15,14 +15,15 @@ const hostile = `"><script>alert('1')</script>&amp;`
 
 func TestPage_EscapesEveryText(t *testing.T) {
 	for name, p := range map[string]*htmlpage.Page{
-		"the title":       htmlpage.New(hostile),
-		"a paragraph":     htmlpage.New("").AddParagraph(hostile),
-		"a note":          htmlpage.New("").AddNote(hostile),
-		"a button":        htmlpage.New("").AddButton(hostile),
-		"a form's label":  htmlpage.New("").AddPasswordForm(hostile, "", 12),
-		"a form's button": htmlpage.New("").AddPasswordForm("", hostile, 12),
-		"a fact's name":   htmlpage.New("").AddFacts(htmlpage.Fact{Name: hostile}),
-		"a fact's value":  htmlpage.New("").AddFacts(htmlpage.Fact{Value: hostile}),
+		"the title":          htmlpage.New(hostile),
+		"a paragraph":        htmlpage.New("").AddParagraph(hostile),
+		"a note":             htmlpage.New("").AddNote(hostile),
+		"a button":           htmlpage.New("").AddButton(hostile),
+		"a button's address": htmlpage.New("").AddButtonTo(hostile, ""),
+		"a form's label":     htmlpage.New("").AddPasswordForm(hostile, "", 12),
+		"a form's button":    htmlpage.New("").AddPasswordForm("", hostile, 12),
+		"a fact's name":      htmlpage.New("").AddFacts(htmlpage.Fact{Name: hostile}),
+		"a fact's value":     htmlpage.New("").AddFacts(htmlpage.Fact{Value: hostile}),
 	} {
 		body := string(p.Answer(http.StatusOK).Body)
 		escaped := "&#34;&gt;&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;&amp;amp;"

@@ -25,6 +25,16 @@ type User struct {
 	SessionEpoch int64 `json:"sessionEpoch,omitempty"`
 	// Organisations is how many organizations the user belongs to at most, or 0 if that is not known
 	Organisations int64 `json:"organisations,omitempty"`
+	// Preferences are how the user wants to see the web console.
+	Preferences ConsolePreferences `json:"preferences,omitzero"`
+}
+
+// ConsolePreferences are the choices of a user for the web console, on all devices. The empty text stands for no
+// choice.
+type ConsolePreferences struct {
+	Theme     string `json:"theme" enum:",light,dark" doc:"light or dark; empty: that of the system" example:"dark"`
+	StartPage string `json:"startPage" doc:"Path below /console that opens first; empty: the overview" example:"/resources?status=running"`
+	TimeZone  string `json:"timeZone" doc:"IANA time zone in which times are shown; empty: that of the device" example:"Europe/Berlin"`
 }
 
 // CredentialEpoch changes whenever sessions of the user are ended together. Temporary permissions, such as tickets for

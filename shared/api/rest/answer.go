@@ -16,6 +16,9 @@ type Raw struct {
 	Status int // 0 means that of the operation
 	Header http.Header
 	Body   []byte
+	// Failure is the error that a page or a redirect tells a person of, or nil. The log and the audit log get its
+	// status instead of Status.
+	Failure error
 }
 
 // answer is the answer that huma gets: a function that writes, so that huma changes neither envelope nor bytes.

@@ -77,12 +77,13 @@ func (x *exchange) record(entry *audit.Entry, r *reply) bool {
 func (x *exchange) audit(r *reply) audit.Request {
 	op, c, ctx := x.operation(), identity.CallerFrom(x.r.Context()), x.r.Context()
 	path, target := x.auditPath()
+	status := cmp.Or(x.shown, r.Status)
 	out := audit.Request{
-		Org: c.Org, Unchanged: r.Status >= 400 && r.Status < 500, Gone: op.Method == http.MethodDelete,
+		Org: c.Org, Unchanged: status >= 400 && status < 500, Gone: op.Method == http.MethodDelete,
 		Row: audit.Row{
 			Actor: cmp.Or(c.Email, c.Worker), UserID: c.User, Credential: c.Method,
 			Action: op.ID, ResourceType: op.resourceType(), Category: audit.CategoryOf(x.route.tag()),
-			Method: op.Method, Path: path, Target: target, Status: r.Status,
+			Method: op.Method, Path: path, Target: target, Status: status,
 			RequestID: RequestID(ctx), ClientRequestID: Optional(x.client), IP: SourceIP(ctx),
 		},
 	}

@@ -57,6 +57,8 @@ func (o *operation) data() reflect.Type {
 	switch d := reflect.Zero(o.output).Interface().(type) {
 	case drawn:
 		return d.data()
+	case browsed:
+		return d.dataType()
 	case counted:
 		return d.list()
 	}

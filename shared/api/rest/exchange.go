@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net"
@@ -27,6 +28,7 @@ type exchange struct {
 	client string // X-Request-Id of the client
 	began  time.Time
 	status int
+	shown  int // status of the failure that a page or a redirect tells of; 0 for none
 	meter  *table.Meter
 	cause  error  // cause of a 5xx
 	body   []byte // of the request, after it was admitted
@@ -155,7 +157,8 @@ func (x *exchange) report(stack []byte) {
 	}
 	level, c, ended := slog.LevelInfo, identity.CallerFrom(x.r.Context()), x.s.clock.Now()
 	attrs := append(x.s.p.Used(ended, x.meter.Usage(), 0),
-		slog.String("method", x.r.Method), slog.String("route", x.pattern()), slog.Int("status", x.status),
+		slog.String("method", x.r.Method), slog.String("route", x.pattern()),
+		slog.Int("status", cmp.Or(x.shown, x.status)),
 		slog.Float64("ms", float64(ended.Sub(x.began).Microseconds())/1000),
 		slog.Bool("late", platform.Late(x.r.Context(), x.began, ended)),
 		slog.String("request_id", x.id), slog.String("org", c.Org), slog.String("user", c.User),

@@ -105,6 +105,7 @@ func (o *operation) describe(api huma.API, hop *huma.Operation) {
 			Description: "The plan of a dry run", Content: dataContent(r.Schema(plan, true, op.ID+"Plan")),
 		}
 	}
+	o.describeBrowsed(hop)
 	hop.Extensions["x-policy"] = op.policyLabel()
 	if op.Session {
 		hop.Extensions["x-session"] = true // the access token of a session only, no personal access token
@@ -133,8 +134,7 @@ func (o *operation) successContent(r huma.Registry) map[string]*huma.MediaType {
 	if o.output == reflect.TypeFor[Raw]() {
 		content := map[string]*huma.MediaType{}
 		for _, produced := range o.contentTypes() {
-			kind, _, _ := strings.Cut(produced, ";")
-			content[kind] = &huma.MediaType{}
+			content[mediaType(produced)] = &huma.MediaType{}
 		}
 		return content
 	}
@@ -147,6 +147,12 @@ func (o *operation) successContent(r huma.Registry) map[string]*huma.MediaType {
 	}
 	maps.Copy(content, dataContent(r.Schema(data, true, o.ID+"Data")))
 	return content
+}
+
+// mediaType returns a content type without its parameters.
+func mediaType(contentType string) string {
+	kind, _, _ := strings.Cut(contentType, ";")
+	return kind
 }
 
 // dataContent is an envelope around data.

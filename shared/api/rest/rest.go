@@ -118,6 +118,12 @@ func (op *Op) answer(ctx context.Context, wrong error, h func() (any, error)) (*
 	if err != nil {
 		return nil, clientError(ctx, op, err)
 	}
+	if b, ok := out.(browsed); ok {
+		out = b.content()
+	}
+	if raw, ok := out.(Raw); ok && raw.Failure != nil {
+		noteShownFailure(ctx, op, raw.Failure)
+	}
 	return newAnswer(op, out)
 }
 

@@ -168,7 +168,8 @@ func succeeds(t *testing.T, s *probe.Service) map[string]bool {
 		"confirmPasskey", "confirmPasskeyLogIn", "removePasskey",
 		"beginTOTP", "beginPasskey", // need a log-in of the last hour
 		"cancelAction", "cancelBulkAction", "listClusters", "registerCluster", "deregisterCluster",
-		"beginSignIn", "finishSignIn", "initiateSAML", "completeSAML", "continueSAML", "getSAMLSettings", "setSAMLSettings",
+		"beginSignIn", "finishSignIn", "initiateSAML", "completeSAML", "continueSAML", "getSAMLSettings",
+		"setSAMLSettings",
 		"deleteSAMLSettings",
 		"exchangeGoogleCode", "finalizeGoogleConnection", // needs a fresh code
 		// some of their optional members are required in combination

@@ -39,10 +39,26 @@ func (w *watch) Sleep(ctx context.Context, d time.Duration) error {
 // trial is a client, its server's requests and its waits.
 type trial struct {
 	*Client
+	mu       sync.Mutex // of the requests: a client may have its answer before the handler has ended
 	requests []*http.Request
 	bodies   []string
 	notices  []string
 	watch    *watch
+}
+
+// note keeps a request of the client, and returns its number from 1.
+func (tr *trial) note(r *http.Request, body string) int {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	tr.requests, tr.bodies = append(tr.requests, r), append(tr.bodies, body)
+	return len(tr.requests)
+}
+
+// sent returns the requests of the client, in their order.
+func (tr *trial) sent() []*http.Request {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	return slices.Clone(tr.requests)
 }
 
 // newTrial returns a client of a server that answers the n-th request, from 1, by answer.
@@ -52,10 +68,10 @@ func newTrial(t *testing.T, tokens TokenStore, answer func(n int, w http.Respons
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		b, _ := io.ReadAll(r.Body)
 		r.Body = io.NopCloser(strings.NewReader(string(b)))
-		tr.requests, tr.bodies = append(tr.requests, r), append(tr.bodies, string(b))
+		n := tr.note(r, string(b))
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Date", tr.watch.Now().Format(http.TimeFormat))
-		answer(len(tr.requests), w, r)
+		answer(n, w, r)
 	}))
 	t.Cleanup(srv.Close)
 	c, err := New(Options{
@@ -147,7 +163,7 @@ func TestCall_NeverShowsAToken(t *testing.T) {
 		if said := fmt.Sprint(err, tr.notices); err == nil || strings.Contains(said, token) {
 			t.Errorf("%d: %s", status, said)
 		}
-		if got := tr.requests[0].Header.Get("Authorization"); got != "Bearer "+token {
+		if got := tr.sent()[0].Header.Get("Authorization"); got != "Bearer "+token {
 			t.Errorf("%d: the request has the credential %q", status, got)
 		}
 	}
@@ -169,7 +185,7 @@ func TestCall_ARepeatedWriteHasTheSameKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	var keys []string
-	for _, r := range tr.requests {
+	for _, r := range tr.sent() {
 		keys = append(keys, r.Header.Get("Idempotency-Key"))
 	}
 	if len(keys) != 3 || len(keys[0]) < 20 || len(slices.Compact(keys)) != 1 {
@@ -178,7 +194,7 @@ func TestCall_ARepeatedWriteHasTheSameKey(t *testing.T) {
 	if err := tr.Call(t.Context(), Request{Method: "POST", Path: "/actions", Body: 1}, nil); err != nil {
 		t.Fatal(err)
 	}
-	if tr.requests[3].Header.Get("Idempotency-Key") == keys[0] {
+	if tr.sent()[3].Header.Get("Idempotency-Key") == keys[0] {
 		t.Error("another call has the same key")
 	}
 }
@@ -189,8 +205,8 @@ func TestCall_RepeatsOnlyWhatCannotActTwice(t *testing.T) {
 	} {
 		tr := newTrial(t, nil, sequence(0))
 		err := tr.Call(t.Context(), Request{Method: method, Path: "/x", Body: 1}, nil)
-		if _, lost := errors.AsType[*LostError](err); !lost || len(tr.requests) != want {
-			t.Errorf("%s: sent %d times, want %d: %v", method, len(tr.requests), want, err)
+		if _, lost := errors.AsType[*LostError](err); !lost || len(tr.sent()) != want {
+			t.Errorf("%s: sent %d times, want %d: %v", method, len(tr.sent()), want, err)
 		}
 	}
 }
@@ -202,8 +218,8 @@ func TestCall_AWriteThatStillRunsIsWaitedFor(t *testing.T) {
 	}
 	tr = newTrial(t, nil, sequence(409, 200))
 	err := tr.Call(t.Context(), Request{Method: "POST", Path: "/actions", Body: 1}, nil)
-	if !IsStatus(err, http.StatusConflict) || len(tr.requests) != 1 {
-		t.Errorf("a conflict was sent %d times: %v", len(tr.requests), err)
+	if !IsStatus(err, http.StatusConflict) || len(tr.sent()) != 1 {
+		t.Errorf("a conflict was sent %d times: %v", len(tr.sent()), err)
 	}
 }
 
@@ -293,8 +309,8 @@ func TestDo_APathMustLieBelowTheAddress(t *testing.T) {
 			t.Errorf("%q was requested", path)
 		}
 	}
-	if len(tr.requests) > 0 {
-		t.Errorf("%d requests were sent", len(tr.requests))
+	if len(tr.sent()) > 0 {
+		t.Errorf("%d requests were sent", len(tr.sent()))
 	}
 }
 
@@ -328,8 +344,8 @@ func TestRecords_ReadsAllPages(t *testing.T) {
 				}
 				got = append(got, string(raw))
 			}
-			if len(got) != c.want || got[c.want-1] != strconv.Itoa(c.want-1) || len(tr.requests) != c.wantRequests {
-				t.Errorf("%d records by %d requests, want %d by %d", len(got), len(tr.requests), c.want, c.wantRequests)
+			if len(got) != c.want || got[c.want-1] != strconv.Itoa(c.want-1) || len(tr.sent()) != c.wantRequests {
+				t.Errorf("%d records by %d requests, want %d by %d", len(got), len(tr.sent()), c.want, c.wantRequests)
 			}
 		})
 	}
@@ -359,8 +375,8 @@ func TestJob_PollsTheAddressOfTheAnswer(t *testing.T) {
 	err := tr.Job(t.Context(), Request{Method: "POST", Path: "/x", Body: 1}, func(data json.RawMessage) (bool, error) {
 		return strings.Contains(string(data), `"n":4`), nil
 	})
-	if err != nil || len(tr.requests) != 4 || tr.requests[3].URL.Path != "/jobs/1" {
-		t.Errorf("%d requests: %v", len(tr.requests), err)
+	if err != nil || len(tr.sent()) != 4 || tr.sent()[3].URL.Path != "/jobs/1" {
+		t.Errorf("%d requests: %v", len(tr.sent()), err)
 	}
 	if want := []time.Duration{time.Second, 1500 * time.Millisecond}; !slices.Equal(tr.watch.slept, want) {
 		t.Errorf("slept %v, want %v", tr.watch.slept, want)
@@ -372,7 +388,7 @@ func TestJob_AnAddressElsewhereIsRefused(t *testing.T) {
 	err := tr.Job(t.Context(), Request{Method: "POST", Path: "/x"}, func(json.RawMessage) (bool, error) {
 		return false, nil
 	})
-	if err == nil || len(tr.requests) != 1 {
-		t.Errorf("%d requests: %v", len(tr.requests), err)
+	if err == nil || len(tr.sent()) != 1 {
+		t.Errorf("%d requests: %v", len(tr.sent()), err)
 	}
 }

@@ -125,7 +125,7 @@ func TestCall_APersonalAccessTokenPicksItsOrganisation(t *testing.T) {
 			if err := tr.Call(t.Context(), Request{Method: "GET", Path: "/teams"}, nil); err != nil {
 				t.Fatal(err)
 			}
-			if got := tr.requests[0].Header.Get("X-Organisation-Id"); got != c.want {
+			if got := tr.sent()[0].Header.Get("X-Organisation-Id"); got != c.want {
 				t.Errorf("the header is %q, want %q", got, c.want)
 			}
 		})
@@ -139,7 +139,7 @@ func TestLogIn_SendsTheCredentialsWithoutAToken(t *testing.T) {
 	if err != nil || s.Tokens() != (Tokens{"a", "r"}) || s.Tenants[0].ID != "o" {
 		t.Errorf("%+v: %v", s, err)
 	}
-	if h := tr.requests[0].Header; h.Get("Authorization") != "" || h.Get("Idempotency-Key") != "" {
+	if h := tr.sent()[0].Header; h.Get("Authorization") != "" || h.Get("Idempotency-Key") != "" {
 		t.Errorf("headers %v", h)
 	}
 	if want := `{"email":"ada@example.com","password":"p"}`; tr.bodies[0] != want {

@@ -73,7 +73,8 @@ func SignIn(p *platform.Platform) *rest.Group {
 			"The answer is JSON, also for a browser, unless the web console began: then the browser gets its cookie " +
 			"and 303 to it, or the console tells why not. A browser that did not send the state cookie gets a page " +
 			"whose button continues (POST /auth/saml/continue). At the first sign-in the person becomes a member " +
-			"of the organization, with the role of an invitation or else the default role. A removed member who can still " +
+			"of the organization, with the role of an invitation or else the default role. A removed member who can " +
+			"still " +
 			"sign in at the provider becomes a member again; a disabled member stays out. The session works in " +
 			"this organization only. A response to no request of this service is refused, and so is a used one. " +
 			"RelayState is ignored, and the service redirects to its own console only. 400: not a SAML response. " +

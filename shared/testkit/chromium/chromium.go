@@ -23,7 +23,7 @@ const answerTime = 30 * time.Second
 var programs = [...]string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"}
 
 // longest is how long a browser may run.
-const longest = 2 * time.Minute
+const longest = 4 * time.Minute
 
 // Tab is a page of a browser. Its methods fail the test when the browser does not do what they ask. One goroutine may
 // use it.

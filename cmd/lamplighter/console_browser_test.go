@@ -25,8 +25,8 @@ type consoleInBrowser struct {
 	base string
 }
 
-// waitInPage is how long a page is asked for what a test waits for, in milliseconds, and waits is how often. The machine
-// may be busy, and a page that reaches the limit of 100 requests a minute goes on by itself in the next minute.
+// waitInPage is how long a page is asked for what a test waits for, in milliseconds, and waits is how often. The
+// machine may be busy, and a page that reaches the limit of 100 requests a minute goes on by itself in the next minute.
 const (
 	waitInPage = 20_000
 	waits      = 4

@@ -93,7 +93,7 @@ func (x *costs) run(ctx context.Context) error {
 			return err
 		}
 	}
-	now, err := read(ctx, to, query, x.period())
+	now, err := readBreakdown(ctx, to, query, x.period())
 	if err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func (x *costs) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if before, err = read(ctx, to, query, previous); err != nil {
+		if before, err = readBreakdown(ctx, to, query, previous); err != nil {
 			return err
 		}
 	}
@@ -197,7 +197,7 @@ func parseDay(s string) (time.Time, error) {
 	return time.Parse(time.DateOnly, day)
 }
 
-func read(ctx context.Context, to *client.Client, query, period url.Values) (breakdown, error) {
+func readBreakdown(ctx context.Context, to *client.Client, query, period url.Values) (breakdown, error) {
 	q := url.Values{}
 	for _, from := range []url.Values{query, period} {
 		maps.Copy(q, from)

@@ -48,7 +48,7 @@ func (a *app) getKindCommand(k kind) *cobra.Command {
 			return err
 		}
 		if len(args) == 1 {
-			found, err := named(c.Context(), to, k, args[0])
+			found, err := findNamed(c.Context(), to, k, args[0])
 			if err != nil {
 				return err
 			}

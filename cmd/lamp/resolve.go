@@ -16,8 +16,8 @@ const (
 	maxListed = 20
 )
 
-// named returns the records with the id or name. Names are compared without regard to case.
-func named(ctx context.Context, to *client.Client, k kind, name string) ([]record, error) {
+// findNamed returns the records with the id or name. Names are compared without regard to case.
+func findNamed(ctx context.Context, to *client.Client, k kind, name string) ([]record, error) {
 	if k.isID(name) && k.one != "" {
 		one, err := fetch(ctx, to, client.Path(k.one, name))
 		if client.IsStatus(err, http.StatusNotFound) {
@@ -26,7 +26,7 @@ func named(ctx context.Context, to *client.Client, k kind, name string) ([]recor
 		}
 		return []record{one}, err
 	}
-	found, similar, err := search(ctx, to, k, name)
+	found, similar, err := searchNamed(ctx, to, k, name)
 	if err != nil || len(found) > 0 {
 		return found, err
 	}
@@ -38,8 +38,10 @@ func named(ctx context.Context, to *client.Client, k kind, name string) ([]recor
 		name, k.name)
 }
 
-// search returns the records with the id or name, and the names of up to maxListed others that contain it.
-func search(ctx context.Context, to *client.Client, k kind, name string) (found []record, similar []string, err error) {
+// searchNamed returns the records with the id or name, and the names of up to maxListed others that contain it.
+func searchNamed(ctx context.Context, to *client.Client, k kind, name string) (
+	found []record, similar []string, err error,
+) {
 	query := url.Values{}
 	if k.search {
 		query.Set("search", name)
@@ -60,7 +62,7 @@ func search(ctx context.Context, to *client.Client, k kind, name string) (found 
 
 // resolve returns the only record with the id or name. If several share the name, the error lists them with their ids.
 func resolve(ctx context.Context, to *client.Client, k kind, name string) (record, error) {
-	found, err := named(ctx, to, k, name)
+	found, err := findNamed(ctx, to, k, name)
 	if err != nil {
 		return record{}, err
 	}

@@ -71,7 +71,7 @@ func (w *tableWriter) widths(rows [][]string) []int {
 	if w.width == 0 {
 		return widths
 	}
-	for over := total(widths) - w.width; over > 0; over-- {
+	for over := sumWidths(widths) - w.width; over > 0; over-- {
 		widest := 0
 		for i := range widths {
 			if widths[i] > widths[widest] {
@@ -86,7 +86,7 @@ func (w *tableWriter) widths(rows [][]string) []int {
 	return widths
 }
 
-func total(widths []int) int {
+func sumWidths(widths []int) int {
 	sum := columnGap * (len(widths) - 1)
 	for _, n := range widths {
 		sum += n

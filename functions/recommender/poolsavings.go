@@ -45,7 +45,7 @@ func (p *nodePool) savings(cuts map[string][]requestCut) map[string]poolSaving {
 	shares := newCutShares(plan.freed, size)
 	worth := cost.Mul(amountOfShare(min(shares.larger, 1)))
 	gross, saved := shares.split(worth), machinesOf(plan.removed)
-	net := shares.split(lesser(worth, saved.cost()))
+	net := shares.split(smallerAmount(worth, saved.cost()))
 	out := map[string]poolSaving{}
 	for i, recID := range shares.ids {
 		out[recID] = poolSaving{
@@ -115,7 +115,7 @@ func roundDown(a money.Amount) money.Amount {
 	return out
 }
 
-func lesser(a, b money.Amount) money.Amount {
+func smallerAmount(a, b money.Amount) money.Amount {
 	if a.Cmp(b) < 0 {
 		return a
 	}
@@ -145,7 +145,7 @@ func (m savedMachines) cost() (sum money.Amount) {
 func (m savedMachines) take(a money.Amount) (out []recommendation.Claim) {
 	for i := range m {
 		one := &m[i]
-		part := lesser(a, one.cost)
+		part := smallerAmount(a, one.cost)
 		if part.Sign() <= 0 {
 			continue
 		}

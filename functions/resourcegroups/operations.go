@@ -129,5 +129,9 @@ func (s *service) listGroups(ctx context.Context, in *listInput) (rest.List[Grou
 	})
 	in.Apply(all)
 	page := rest.MapItems(rest.PageOf(all, in.Page), newBriefGroup)
-	return page, s.addStates(ctx, page.Items)
+	shown := make([]*Group, len(page.Items))
+	for i := range page.Items {
+		shown[i] = &page.Items[i]
+	}
+	return page, s.addStates(ctx, shown)
 }

@@ -39,9 +39,8 @@ func (s *service) getGroup(ctx context.Context, in *GroupInput) (Group, error) {
 	if err != nil {
 		return Group{}, err
 	}
-	one := []Group{out}
-	err = s.addStates(ctx, one)
-	return one[0], err
+	err = s.addStates(ctx, []*Group{&out})
+	return out, err
 }
 
 // partOfGroup returns a group with only its members in scopes.
@@ -63,7 +62,6 @@ func (s *service) partOfGroup(ctx context.Context, groupID string, scopes grant.
 	}
 	n := len(out.Members)
 	out.MemberCount = &n
-	one := []Group{out}
-	err = s.addStates(ctx, one)
-	return one[0], err
+	err = s.addStates(ctx, []*Group{&out})
+	return out, err
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // addStates sets the states of groups, and the member counts of dynamic ones.
-func (s *service) addStates(ctx context.Context, groups []Group) error {
+func (s *service) addStates(ctx context.Context, groups []*Group) error {
 	ids := make([]string, len(groups))
 	for i := range groups {
 		ids[i] = groups[i].ID
